@@ -1,0 +1,229 @@
+package facts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Build makes a set of facts under declared relations. Of facts with one record
+// id the last counts.
+func Build(relations []Relation, facts []Fact) *Set {
+	sorted := slices.Clone(facts)
+	slices.SortStableFunc(sorted, func(a, b Fact) int { return cmp.Compare(a.Record, b.Record) })
+	kept := sorted[:0]
+	for i := range sorted {
+		if i+1 < len(sorted) && sorted[i+1].Record == sorted[i].Record {
+			continue
+		}
+		kept = append(kept, sorted[i])
+	}
+	texts, numbers := numberTexts(kept)
+	records := make([]uint64, len(kept))
+	rows := make([]row, len(kept))
+	for i := range kept {
+		f := &kept[i]
+		records[i] = f.Record & recordMask
+		rows[i] = row{numbers[f.Predicate], numbers[f.Entity], numbers[f.Value]}
+		if f.Single {
+			rows[i].predicate |= rowSingle
+		}
+	}
+	return assemble(relations, texts, records, rows)
+}
+
+// numberTexts numbers the texts of facts in ascending order. The texts are
+// copied to one place, so that they keep nothing else in memory.
+func numberTexts(facts []Fact) ([]string, map[string]uint32) {
+	numbers := make(map[string]uint32)
+	size := 0
+	var texts []string
+	for i := range facts {
+		for _, text := range [...]string{facts[i].Entity, facts[i].Predicate, facts[i].Value} {
+			if _, ok := numbers[text]; !ok {
+				numbers[text] = 0
+				texts = append(texts, text)
+				size += len(text)
+			}
+		}
+	}
+	slices.Sort(texts)
+	var all strings.Builder
+	all.Grow(size)
+	for _, text := range texts {
+		all.WriteString(text)
+	}
+	place := 0
+	for i, text := range texts {
+		numbers[text] = uint32(i)
+		texts[i] = all.String()[place : place+len(text)]
+		place += len(text)
+	}
+	return texts, numbers
+}
+
+// assemble makes a set from numbered rows by ascending record. Both Build and
+// Load end here. It keeps the slices.
+func assemble(relations []Relation, texts []string, records []uint64, rows []row) *Set {
+	s := &Set{
+		terms:     newDictionary(texts),
+		records:   newTable(records, rows),
+		relations: cloneRelations(relations),
+		names:     newResolver(relations),
+	}
+	predicateOf := s.numberPredicates(rows)
+	order := sortRows(rows, predicateOf, len(s.predicates), len(texts))
+	for _, part := range order.byEntity.parts(len(s.predicates)) {
+		s.predicates[part.predicate].fill(records, rows, part.rows)
+	}
+	for _, part := range order.byValue.parts(len(s.predicates)) {
+		s.predicates[part.predicate].fillByValue(rows, part.rows)
+	}
+	for _, p := range s.predicates {
+		p.findConflicts()
+		s.conflicts += p.conflicts.rows
+	}
+	return s
+}
+
+// numberPredicates makes the predicates that rows use and returns the predicate
+// of every written name, by its term.
+func (s *Set) numberPredicates(rows []row) []uint32 {
+	const unknown = 1<<32 - 1
+	predicateOf := make([]uint32, s.terms.count)
+	for i := range predicateOf {
+		predicateOf[i] = unknown
+	}
+	var written []uint32
+	for i := range rows {
+		if name := rows[i].name(); predicateOf[name] == unknown {
+			predicateOf[name] = 0
+			written = append(written, name)
+		}
+	}
+	slices.Sort(written)
+	canonical := make([]string, len(written))
+	for i, name := range written {
+		canonical[i] = s.names.resolve(s.terms.text(name))
+	}
+	s.terms = s.terms.extend(canonical)
+	s.addPredicates(canonical)
+	for i, name := range written {
+		predicateOf[name], _ = s.number(canonical[i])
+	}
+	return predicateOf
+}
+
+// addPredicates makes the predicates that are not there yet. Their names must
+// be terms.
+func (s *Set) addPredicates(names []string) {
+	terms := make([]uint32, 0, len(names))
+	for _, name := range names {
+		term, _ := s.terms.lookup(name)
+		if _, ok := s.numbers.find(uint64(term)); !ok {
+			terms = append(terms, term)
+		}
+	}
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	changes := make([]change[uint32], len(terms))
+	for i, term := range terms {
+		changes[i] = change[uint32]{key: uint64(term), value: uint32(len(s.predicates))}
+		s.predicates = append(s.predicates, &predicate{name: term, declared: s.names.declared[s.terms.text(term)]})
+	}
+	s.numbers = s.numbers.edit(changes)
+}
+
+// number returns the index of the predicate with a canonical name.
+func (s *Set) number(canonical string) (uint32, bool) {
+	term, ok := s.terms.lookup(canonical)
+	if !ok {
+		return 0, false
+	}
+	return s.numbers.find(uint64(term))
+}
+
+// fill makes the table by entity of a predicate, and what is counted from it,
+// from its rows sorted by entity, value and record.
+func (p *predicate) fill(records []uint64, rows []row, order []uint32) {
+	keys := make([]uint64, 0, len(order))
+	words := make([]uint64, 0, len(order))
+	var more []change[copies]
+	for i := 0; i < len(order); {
+		first := rows[order[i]]
+		key := pair(first.entity, first.value)
+		end := i + 1
+		for end < len(order) && pair(rows[order[end]].entity, rows[order[end]].value) == key {
+			end++
+		}
+		word := records[order[i]]
+		if first.single() {
+			word |= singleFlag
+		}
+		if end > i+1 {
+			c := copiesOf(records, rows, order[i:end])
+			more = append(more, change[copies]{key: key, value: c})
+			word = c.word()
+		}
+		if len(keys) == 0 || keys[len(keys)-1]>>32 != key>>32 {
+			p.entities++
+		}
+		if word&singleFlag != 0 {
+			p.singles++
+		}
+		keys, words = append(keys, key), append(words, word)
+		i = end
+	}
+	p.byEntity = newTable(keys, words)
+	p.more = p.more.edit(more)
+}
+
+func copiesOf(records []uint64, rows []row, order []uint32) copies {
+	keys := make([]uint64, len(order))
+	single := make([]bool, len(order))
+	singles := 0
+	for i, n := range order {
+		keys[i], single[i] = records[n], rows[n].single()
+		if single[i] {
+			singles++
+		}
+	}
+	return copies{newTable(keys, single), singles}
+}
+
+// word is the word of a statement with copies.
+func (c *copies) word() uint64 {
+	word := c.records.firsts[0]
+	if c.records.rows > 1 {
+		word |= moreFlag
+	}
+	if c.singles > 0 {
+		word |= singleFlag
+	}
+	return word
+}
+
+// fillByValue makes the table by value from the rows sorted by value, entity
+// and record. The words are those of the table by entity.
+func (p *predicate) fillByValue(rows []row, order []uint32) {
+	keys := make([]uint64, 0, p.byEntity.rows)
+	words := make([]uint64, 0, p.byEntity.rows)
+	for _, n := range order {
+		r := rows[n]
+		key := pair(r.value, r.entity)
+		if len(keys) > 0 {
+			last := keys[len(keys)-1]
+			if last == key {
+				continue
+			}
+			if last>>32 != key>>32 {
+				p.values++
+			}
+		} else {
+			p.values++
+		}
+		word, _ := p.byEntity.find(pair(r.entity, r.value))
+		keys, words = append(keys, key), append(words, word)
+	}
+	p.byValue = newTable(keys, words)
+}
