@@ -330,8 +330,10 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(facts.Build(nil, nil).AppendBinary(nil))
 	f.Add(facts.Build([]facts.Relation{{Name: "p", Aliases: []string{"q"}}}, []facts.Fact{
-		{Record: 1, Entity: "a", Predicate: "p", Value: "b", Single: true}, {Record: 4, Entity: "a", Predicate: "q", Value: "c"},
-		{Record: 9, Entity: "b", Predicate: "r", Value: "b"}, {Record: 10, Entity: "a", Predicate: "p", Value: "b"},
+		{Record: 1, Entity: "a", Predicate: "p", Value: "b", Single: true},
+		{Record: 4, Entity: "a", Predicate: "q", Value: "c"},
+		{Record: 9, Entity: "b", Predicate: "r", Value: "b"},
+		{Record: 10, Entity: "a", Predicate: "p", Value: "b"},
 	}).AppendBinary(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := facts.Load(data)
