@@ -6,25 +6,24 @@ import "slices"
 // record of each fact, in the order of their ascending ids. It holds no more
 // than the set at hand.
 type choice struct {
-	lists  [][]uint64 // the records of each fact, ascending
-	chosen set        // the set at hand
-	from   [MaxAtoms]int
-	begun  bool
+	lists [][]uint64 // the records of each fact, ascending
+	ids   []uint64   // the set at hand
+	from  []int      // which list each of ids is from
+	begun bool
 }
 
-func newChoice(p *proofs, s *set) *choice {
-	c := &choice{lists: make([][]uint64, s.n)}
-	for i, id := range s.slice() {
+func (p *proofs) newChoice(set []uint64) *choice {
+	n := len(set)
+	c := &choice{lists: make([][]uint64, n), ids: make([]uint64, n), from: make([]int, n)}
+	for i, id := range set {
 		if all, ok := p.copies[id]; ok {
 			c.lists[i] = all
 		} else {
-			c.lists[i] = s.ids[i : i+1]
+			c.lists[i] = set[i : i+1]
 		}
 	}
 	return c
 }
-
-func (c *choice) ids() []uint64 { return c.chosen.slice() }
 
 // advance goes to the next set and reports whether there is one.
 func (c *choice) advance() bool {
@@ -32,12 +31,12 @@ func (c *choice) advance() bool {
 	depth, least := 0, uint64(0)
 	if c.begun {
 		depth = n - 1
-		least = c.chosen.ids[depth] + 1
+		least = c.ids[depth] + 1
 	}
 	c.begun = true
 	for depth < n {
 		if list, id, ok := c.pick(depth, least); ok {
-			c.chosen.ids[depth], c.from[depth] = id, list
+			c.ids[depth], c.from[depth] = id, list
 			least = id + 1
 			depth++
 			continue
@@ -46,9 +45,8 @@ func (c *choice) advance() bool {
 			return false
 		}
 		depth--
-		least = c.chosen.ids[depth] + 1
+		least = c.ids[depth] + 1
 	}
-	c.chosen.n = n
 	return true
 }
 
@@ -72,10 +70,10 @@ func (c *choice) pick(depth int, least uint64) (list int, id uint64, ok bool) {
 	return list, id, ok
 }
 
-// choices is a heap of choices by the set at hand.
+// choices is a heap of choices by the set at hand; all sets are of one size.
 type choices []*choice
 
-func (q choices) less(a, b int) bool { return compareSets(&q[a].chosen, &q[b].chosen) < 0 }
+func (q choices) less(a, b int) bool { return slices.Compare(q[a].ids, q[b].ids) < 0 }
 
 func (q *choices) push(c *choice) {
 	*q = append(*q, c)

@@ -75,11 +75,13 @@ const (
 // memory, for each a key, whose lower half is the term that was not asked for
 // (for OfPredicate: entity<<32|value), and a word: the fact's least record id,
 // below 1<<62, with bit 63 set if further records say the same. Bit 62 has no
-// meaning. The caller calls again with skip raised by the number of facts
-// returned until none is, and does not change the slices.
+// meaning. If there may be more, the caller calls again with skip raised by the
+// number of facts returned. It does not change the slices.
 type Facts interface {
 	// Compare orders terms by the bytes of their texts.
 	Compare(a, b uint32) int
+	// Ordered returns a number below which terms compare like numbers.
+	Ordered() uint32
 	// PredicateName returns the name that orders predicates.
 	PredicateName(predicate uint32) string
 	// Counts returns how many facts a predicate has, over how many different
@@ -90,9 +92,9 @@ type Facts interface {
 	// ContradictionsOf returns how many groups of a predicate are contradictory.
 	ContradictionsOf(predicate uint32) int
 	Contradictory(entity, predicate uint32) bool
-	OfPredicate(predicate uint32, skip int) (keys, words []uint64)
-	OfEntity(entity, predicate uint32, skip int) (keys, words []uint64)
-	OfValue(predicate, value uint32, skip int) (keys, words []uint64)
+	OfPredicate(predicate uint32, skip int) (keys, words []uint64, more bool)
+	OfEntity(entity, predicate uint32, skip int) (keys, words []uint64, more bool)
+	OfValue(predicate, value uint32, skip int) (keys, words []uint64, more bool)
 	// Statement returns the word of one fact.
 	Statement(entity, predicate, value uint32) (word uint64, ok bool)
 	// StatementRecords lists the records of one fact, ascending.
@@ -200,7 +202,7 @@ func Evaluate(ctx context.Context, facts Facts, program Program, limits Limits) 
 		return nil, err
 	}
 	result.Work, result.Bound = j.work, j.bound
-	conflicts := map[uint64]bool{}
+	var conflicts map[uint64]bool
 	if j.bound == "" {
 		conflicts = j.conflicts()
 	}

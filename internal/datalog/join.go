@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The flags of a word, see Facts.
+// The parts of a word, see Facts.
 const (
 	moreFlag   = 1 << 63
 	recordMask = 1<<62 - 1
@@ -15,14 +15,21 @@ const (
 // checkEvery is after how many examinations or states the context is asked.
 const checkEvery = 4096
 
-// states are partial bindings, side by side: the terms of the variables bound by
-// now, and the word of each fact that binds them.
+// states are the partial bindings that are alive: the terms of the variables
+// bound by now, side by side.
 type states struct {
-	terms []uint32 // width for each
-	words []uint64 // depth for each
+	terms []uint32 // width for each state
 	width int
-	depth int
-	count int
+	count int // goes on counting after the bound is broken, when no more are kept
+}
+
+func (s *states) of(i int) []uint32 { return s.terms[i*s.width : (i+1)*s.width] }
+
+// trail is, for each state after a step, the word of the fact that the step
+// joined to it, and the state before. Followed back it gives a match's facts.
+type trail struct {
+	words   []uint64
+	parents []int32
 }
 
 // join is one evaluation.
@@ -34,11 +41,12 @@ type join struct {
 	limits  Limits
 
 	steps   []step
-	column  []int // where in a state a variable's term stands, by variable
+	column  [2 * MaxAtoms]int // where in a state a variable's term stands; -1: not bound yet
 	columns int
 
 	now      states
 	next     states
+	trails   [MaxAtoms]trail
 	work     Work
 	bound    string
 	examined map[uint64]bool // contradictory groups: entity<<32|predicate
@@ -49,8 +57,7 @@ type join struct {
 func newJoin(ctx context.Context, facts Facts, p *Program, limits Limits) *join {
 	j := &join{
 		ctx: ctx, facts: facts, names: p.Variables, selects: p.Select, limits: limits,
-		column: make([]int, len(p.Variables)),
-		steps:  make([]step, len(p.Atoms)),
+		steps: make([]step, len(p.Atoms)),
 	}
 	for i, a := range p.Atoms {
 		j.steps[i] = j.newStep(i, a)
@@ -63,16 +70,17 @@ func (j *join) run() error {
 	j.now = states{count: 1}
 	for i := range j.steps {
 		s := &j.steps[i]
-		j.next = states{terms: j.next.terms[:0], words: j.next.words[:0], width: j.now.width, depth: j.now.depth + 1}
-		for _, t := range s.ends() {
-			if t.kind == variable && j.column[t.number] == j.next.width {
-				j.next.width++
-			}
-		}
-		if err := j.step(s); err != nil {
+		j.next = states{terms: j.next.terms[:0], width: j.now.width + s.binds}
+		j.fresh = j.fresh[:0]
+		if err := j.join(s, &j.trails[i]); err != nil {
 			return err
 		}
-		if j.bound != "" {
+		switch {
+		case j.work.Examinations > j.limits.Examinations:
+			j.work.Examinations, j.bound = j.limits.Examinations, BoundExaminations
+			return nil
+		case j.next.count > j.limits.States:
+			j.work.States, j.bound = j.limits.States, BoundStates
 			return nil
 		}
 		j.work.States = max(j.work.States, j.next.count)
@@ -87,27 +95,21 @@ func (j *join) run() error {
 	return nil
 }
 
-// step joins one atom to all states.
-func (j *join) step(s *step) error {
-	j.fresh = j.fresh[:0]
-	for i := range j.now.count {
-		if err := j.tick(1); err != nil {
-			return err
-		}
-		terms := j.now.terms[i*j.now.width : (i+1)*j.now.width]
-		words := j.now.words[i*j.now.depth : (i+1)*j.now.depth]
-		if err := j.extend(s, terms, words); err != nil {
-			return err
-		}
-		if j.work.Examinations > j.limits.Examinations {
-			j.work.Examinations, j.bound = j.limits.Examinations, BoundExaminations
-			return nil
-		}
+// join joins one atom to all states. It returns early once the bound of
+// examinations is broken; once that of states is, it only counts.
+func (j *join) join(s *step, t *trail) error {
+	if s.facts == 0 {
+		return nil
 	}
-	if j.next.count > j.limits.States {
-		j.work.States, j.bound = j.limits.States, BoundStates
+	switch s.by {
+	case ByEntityValue:
+		return j.joinStatement(s, t)
+	case ByEntity:
+		return j.joinEnd(s, t, s.Entity)
+	case ByValue:
+		return j.joinEnd(s, t, s.Value)
 	}
-	return nil
+	return j.joinPredicate(s, t)
 }
 
 // tick counts work and asks the context now and then.
@@ -119,6 +121,9 @@ func (j *join) tick(n int) error {
 	return j.ctx.Err()
 }
 
+// exhausted reports whether the bound of examinations is broken.
+func (j *join) exhausted() bool { return j.work.Examinations > j.limits.Examinations }
+
 // term returns the term of a constant, or of a variable that a state binds.
 func (j *join) term(t Term, terms []uint32) uint32 {
 	if t.kind == variable {
@@ -127,95 +132,155 @@ func (j *join) term(t Term, terms []uint32) uint32 {
 	return t.number
 }
 
-// extend joins one atom to one state.
-func (j *join) extend(s *step, terms []uint32, words []uint64) error {
-	if s.facts == 0 {
-		return nil
-	}
+// joinStatement looks up one fact for each state.
+func (j *join) joinStatement(s *step, t *trail) error {
 	p := s.Predicate.number
-	switch s.by {
-	case ByEntityValue:
-		e, v := j.term(s.Entity, terms), j.term(s.Value, terms)
-		if word, ok := j.facts.Statement(e, p, v); ok {
-			j.work.Examinations++
-			j.contradictory(s, e)
-			j.keep(terms, words, word)
-		}
-		return nil
-	case ByEntity:
-		e := j.term(s.Entity, terms)
-		return j.each(func(skip int) ([]uint64, []uint64) { return j.facts.OfEntity(e, p, skip) }, func(i int, key, word uint64) {
-			if i == 0 {
-				j.contradictory(s, e)
-			}
-			j.keep(terms, words, word, uint32(key))
-		})
-	case ByValue:
-		v := j.term(s.Value, terms)
-		return j.each(func(skip int) ([]uint64, []uint64) { return j.facts.OfValue(p, v, skip) }, func(_ int, key, word uint64) {
-			j.contradictory(s, uint32(key))
-			j.keep(terms, words, word, uint32(key))
-		})
-	}
-	if s.statements > j.limits.Examinations-j.work.Examinations {
-		j.work.Examinations = j.limits.Examinations + 1
-		return nil
-	}
-	loop := s.Entity == s.Value
-	return j.each(func(skip int) ([]uint64, []uint64) { return j.facts.OfPredicate(p, skip) }, func(_ int, key, word uint64) {
-		e, v := uint32(key>>32), uint32(key)
-		j.contradictory(s, e)
-		switch {
-		case !loop:
-			j.keep(terms, words, word, e, v)
-		case e == v:
-			j.keep(terms, words, word, e)
-		}
-	})
-}
-
-// each fetches facts, counts them and tests each. Once a bound is broken it only
-// counts.
-func (j *join) each(fetch func(skip int) (keys, words []uint64), test func(i int, key, word uint64)) error {
-	for skip := 0; ; {
-		keys, words := fetch(skip)
-		if len(keys) == 0 {
-			return nil
-		}
-		j.work.Examinations += len(keys)
-		if j.work.Examinations > j.limits.Examinations {
-			return nil
-		}
-		if j.next.count <= j.limits.States {
-			for i, key := range keys {
-				test(skip+i, key, words[i])
-			}
-		}
-		if err := j.tick(len(keys)); err != nil {
+	for i := range j.now.count {
+		if err := j.tick(1); err != nil {
 			return err
 		}
-		skip += len(keys)
+		terms := j.now.of(i)
+		e := j.term(s.Entity, terms)
+		word, ok := j.facts.Statement(e, p, j.term(s.Value, terms))
+		if !ok {
+			continue
+		}
+		if j.work.Examinations++; j.exhausted() {
+			return nil
+		}
+		j.contradictory(s, e)
+		if j.next.count++; j.next.count <= j.limits.States {
+			j.next.terms = append(j.next.terms, terms...)
+			t.words = append(t.words, word)
+			t.parents = append(t.parents, int32(i))
+		}
 	}
+	return nil
 }
 
-// keep adds a state: one of now, one more fact, and the terms that it binds.
-func (j *join) keep(terms []uint32, words []uint64, word uint64, bound ...uint32) {
-	if j.next.count++; j.next.count > j.limits.States {
+// joinEnd fetches the facts of one end, the entity or the value, for each state.
+// States side by side often share that end, so the last facts are kept at hand.
+func (j *join) joinEnd(s *step, t *trail, end Term) error {
+	p := s.Predicate.number
+	var last uint32
+	var keys, words []uint64
+	whole := false // keys are all facts of last
+	for i := range j.now.count {
+		term := j.term(end, j.now.of(i))
+		for skip, more := 0, true; more; skip += len(keys) {
+			if whole && term == last {
+				more = false
+			} else {
+				if s.by == ByEntity {
+					keys, words, more = j.facts.OfEntity(term, p, skip)
+				} else {
+					keys, words, more = j.facts.OfValue(p, term, skip)
+				}
+				last, whole = term, skip == 0 && !more
+			}
+			if j.work.Examinations += len(keys); j.exhausted() {
+				return nil
+			}
+			if s.contradictory && len(keys) > 0 {
+				j.contradictoryKeys(s, term, keys)
+			}
+			j.keep(i, keys, words, t)
+			if err := j.tick(1 + len(keys)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep adds a state for each fact, which binds the term in the lower half of its
+// key beside those of the i-th state.
+func (j *join) keep(i int, keys, words []uint64, t *trail) {
+	if j.next.count += len(keys); j.next.count > j.limits.States {
 		return
 	}
-	j.next.terms = append(append(j.next.terms, terms...), bound...)
-	j.next.words = append(append(j.next.words, words...), word)
+	t.words = append(t.words, words...)
+	terms := j.now.of(i)
+	out := slices.Grow(j.next.terms, len(keys)*j.next.width)
+	at := len(out)
+	out = out[:at+len(keys)*j.next.width]
+	for _, key := range keys {
+		for _, term := range terms {
+			out[at] = term
+			at++
+		}
+		out[at] = uint32(key)
+		at++
+		t.parents = append(t.parents, int32(i))
+	}
+	j.next.terms = out
 }
 
-// contradictory notes the group of a fact that is examined.
+// joinPredicate goes through all facts of a predicate for each state.
+func (j *join) joinPredicate(s *step, t *trail) error {
+	loop := s.Entity == s.Value
+	for i := range j.now.count {
+		if s.facts > j.limits.Examinations-j.work.Examinations {
+			j.work.Examinations = j.limits.Examinations + 1
+			return nil
+		}
+		j.work.Examinations += s.facts
+		if j.next.count > j.limits.States {
+			continue
+		}
+		terms := j.now.of(i)
+		for skip, more := 0, true; more; {
+			var keys, words []uint64
+			keys, words, more = j.facts.OfPredicate(s.Predicate.number, skip)
+			skip += len(keys)
+			if err := j.tick(len(keys)); err != nil {
+				return err
+			}
+			for k, key := range keys {
+				e, v := uint32(key>>32), uint32(key)
+				j.contradictory(s, e)
+				if loop && e != v {
+					continue
+				}
+				if j.next.count++; j.next.count > j.limits.States {
+					continue
+				}
+				j.next.terms = append(append(j.next.terms, terms...), e)
+				if !loop {
+					j.next.terms = append(j.next.terms, v)
+				}
+				t.words = append(t.words, words[k])
+				t.parents = append(t.parents, int32(i))
+			}
+		}
+	}
+	return nil
+}
+
+// contradictory notes the group of a fact that is examined, if it contradicts
+// itself.
 func (j *join) contradictory(s *step, entity uint32) {
 	if s.contradictory && j.facts.Contradictory(entity, s.Predicate.number) {
 		j.fresh = append(j.fresh, uint64(entity)<<32|uint64(s.Predicate.number))
 	}
 }
 
+// contradictoryKeys does so for facts found by one end.
+func (j *join) contradictoryKeys(s *step, term uint32, keys []uint64) {
+	if s.by == ByEntity {
+		j.contradictory(s, term)
+		return
+	}
+	for _, key := range keys {
+		j.contradictory(s, uint32(key))
+	}
+}
+
 // conflicts returns the contradictory groups that matches rest on.
 func (j *join) conflicts() map[uint64]bool {
+	if len(j.examined) == 0 {
+		return nil
+	}
 	groups := map[uint64]bool{}
 	for i := range j.steps {
 		s := &j.steps[i]
@@ -223,8 +288,7 @@ func (j *join) conflicts() map[uint64]bool {
 			continue
 		}
 		for m := range j.now.count {
-			e := j.term(s.Entity, j.now.terms[m*j.now.width:(m+1)*j.now.width])
-			group := uint64(e)<<32 | uint64(s.Predicate.number)
+			group := uint64(j.term(s.Entity, j.now.of(m)))<<32 | uint64(s.Predicate.number)
 			if j.examined[group] {
 				groups[group] = true
 			}

@@ -14,7 +14,7 @@ type step struct {
 	by      string
 
 	facts         int       // how many facts agree with its constants
-	statements    int       // how many facts its predicate has
+	binds         int       // how many variables it binds
 	different     [2]uint64 // different terms at entity and value, under the constants
 	variables     uint64    // the variables in it, a bit each
 	contradictory bool      // its predicate has contradictory groups
@@ -48,7 +48,6 @@ func (j *join) newStep(written int, a Atom) step {
 	}
 	p := a.Predicate.number
 	statements, entities, values := j.facts.Counts(p)
-	s.statements = statements
 	s.contradictory = j.facts.ContradictionsOf(p) > 0
 	if a.Entity.kind == unknown || a.Value.kind == unknown {
 		return s
@@ -109,7 +108,8 @@ func (j *join) choose() {
 		if places[set].cost == unreached {
 			continue
 		}
-		for _, next := range j.candidates(set) {
+		for rest := j.candidates(set); rest != 0; rest &= rest - 1 {
+			next := bits.TrailingZeros(uint(rest))
 			tested, states := j.estimate(set, next, places[set].states)
 			cost := min(places[set].cost+tested+places[set].states, manyCost)
 			if to := &places[set|1<<next]; cost < to.cost {
@@ -127,26 +127,27 @@ func (j *join) choose() {
 	j.findAccess()
 }
 
-// candidates lists the atoms that may be joined next to a set: those without a
-// variable first, then those with a connection, then all.
-func (j *join) candidates(set int) []int {
+// candidates returns the atoms that may be joined next to a set, a bit each:
+// those without a variable first, then those with a connection, then all.
+func (j *join) candidates(set int) int {
 	bound := j.boundBy(set)
-	var ground, connected, all []int
+	ground, connected, all := 0, 0, 0
 	for i := range j.steps {
-		switch s := &j.steps[i]; {
-		case set>>i&1 == 1:
+		if set>>i&1 == 1 {
 			continue
-		case s.variables == 0:
-			ground = append(ground, i)
-		case s.variables&bound != 0:
-			connected = append(connected, i)
 		}
-		all = append(all, i)
+		all |= 1 << i
+		switch s := &j.steps[i]; {
+		case s.variables == 0:
+			ground |= 1 << i
+		case s.variables&bound != 0:
+			connected |= 1 << i
+		}
 	}
 	switch {
-	case len(ground) > 0:
+	case ground != 0:
 		return ground
-	case len(connected) > 0:
+	case connected != 0:
 		return connected
 	}
 	return all
@@ -234,6 +235,7 @@ func (j *join) findAccess() {
 			if !known(t) {
 				j.column[t.number] = j.columns
 				j.columns++
+				s.binds++
 			}
 		}
 	}

@@ -125,11 +125,10 @@ func (p *predicate) contradictory(entity uint32) bool {
 	if p.singles == 0 {
 		return false
 	}
-	for skip := 0; ; {
-		_, words := p.byEntity.run(entity, skip)
-		if len(words) == 0 {
-			return false
-		}
+	skip, more := 0, true
+	for more {
+		var words []uint64
+		_, words, more = p.byEntity.run(entity, skip)
 		for _, w := range words {
 			if w&singleFlag != 0 {
 				return true
@@ -137,6 +136,7 @@ func (p *predicate) contradictory(entity uint32) bool {
 		}
 		skip += len(words)
 	}
+	return false
 }
 
 // findConflicts computes all contradictory groups from scratch.

@@ -297,11 +297,9 @@ func compare(t *rapid.T, a, b *facts.Set) {
 		t.Fatalf("counts %v %v", counts(a, p), counts(b, q))
 	}
 	seen := 0
-	for skip := 0; ; {
-		keys, words := b.OfPredicate(q, skip)
-		if len(keys) == 0 {
-			break
-		}
+	for skip, more := 0, true; more; {
+		var keys, words []uint64
+		keys, words, more = b.OfPredicate(q, skip)
 		skip += len(keys)
 		for i, key := range keys {
 			e, _ := a.Lookup(b.Text(uint32(key >> 32)))

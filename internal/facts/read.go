@@ -25,6 +25,10 @@ func (s *Set) Text(term uint32) string {
 // Compare orders two terms of this set by the bytes of their texts.
 func (s *Set) Compare(a, b uint32) int { return s.terms.compare(a, b) }
 
+// Ordered returns a number such that the terms below it are in the order of
+// their texts.
+func (s *Set) Ordered() uint32 { return s.terms.base }
+
 // Predicate returns the predicate that a name or alias, in predicate form,
 // stands for. It reports false if no record uses it.
 func (s *Set) Predicate(name string) (uint32, bool) {
@@ -76,11 +80,9 @@ func (s *Set) Entities(predicate, value uint32) []Item {
 
 func (s *Set) items(p *predicate, t *table[uint64], high uint32, key func(other uint32) uint64) []Item {
 	var out []Item
-	for {
-		keys, words := t.run(high, len(out))
-		if len(keys) == 0 {
-			break
-		}
+	for more := true; more; {
+		var keys, words []uint64
+		keys, words, more = t.run(high, len(out))
 		for i, k := range keys {
 			out = append(out, Item{uint32(k), p.recordsOf(words[i], key(uint32(k)))})
 		}
@@ -135,27 +137,27 @@ func (s *Set) CountOfValue(predicate, value uint32) int {
 // The next three return statements that lie side by side in memory: for each a
 // key and a word. A key's lower half is the statement's other end; a word is
 // its first record, with bit 63 set if further records say the same, and bit 62
-// without a meaning outside. To see all, call again with skip raised by the
-// number of statements returned until none is. The slices must not be changed.
+// without a meaning outside. Where there may be more, call again with skip raised
+// by the number of statements returned. The slices must not be changed.
 
 // OfEntity returns statements of a group; a key is entity<<32|value.
-func (s *Set) OfEntity(entity, predicate uint32, skip int) (keys, words []uint64) {
+func (s *Set) OfEntity(entity, predicate uint32, skip int) (keys, words []uint64, more bool) {
 	return s.of(predicate).byEntity.run(entity, skip)
 }
 
 // OfValue returns statements with a value; a key is value<<32|entity.
-func (s *Set) OfValue(predicate, value uint32, skip int) (keys, words []uint64) {
+func (s *Set) OfValue(predicate, value uint32, skip int) (keys, words []uint64, more bool) {
 	return s.of(predicate).byValue.run(value, skip)
 }
 
 // OfPredicate returns statements of a predicate; a key is entity<<32|value.
-func (s *Set) OfPredicate(predicate uint32, skip int) (keys, words []uint64) {
+func (s *Set) OfPredicate(predicate uint32, skip int) (keys, words []uint64, more bool) {
 	t := &s.of(predicate).byEntity
 	c, i := t.at(skip)
 	if c == len(t.chunks) {
-		return nil, nil
+		return nil, nil, false
 	}
-	return t.chunks[c].keys[i:], t.chunks[c].values[i:]
+	return t.chunks[c].keys[i:], t.chunks[c].values[i:], c+1 < len(t.chunks)
 }
 
 // Statement returns the word of one statement.

@@ -1,6 +1,9 @@
 package facts
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // chunkRows is how many rows a chunk holds at most: what a single write copies.
 const chunkRows = 256
@@ -40,17 +43,18 @@ func (t *table[V]) add(c *chunk[V]) {
 	t.rows += len(c.keys)
 }
 
-// search returns the first index whose key is not below key.
+// search returns the first index whose key is not below key. No branch depends
+// on the keys: it would be guessed wrong half of the time.
 func search(keys []uint64, key uint64) int {
 	low, n := 0, len(keys)
-	for n > 0 {
+	for n > 1 {
 		half := n >> 1
-		if keys[low+half] < key {
-			low += half + 1
-			n -= half + 1
-		} else {
-			n = half
-		}
+		_, below := bits.Sub64(keys[low+half-1], key, 0)
+		low += half & -int(below)
+		n -= half
+	}
+	if n == 1 && keys[low] < key {
+		low++
 	}
 	return low
 }
@@ -130,18 +134,18 @@ func groupLength(keys []uint64, high uint32) int {
 }
 
 // run returns rows of the group with the upper half high that lie side by side,
-// from the skip-th row of the group on; none if the group has no more.
-func (t *table[V]) run(high uint32, skip int) ([]uint64, []V) {
+// from the skip-th row of the group on, and whether there may be more after them.
+func (t *table[V]) run(high uint32, skip int) (keys []uint64, values []V, more bool) {
 	c, i := t.lower(pair(high, 0))
 	if skip > 0 && c < len(t.chunks) {
 		c, i = t.at(int(t.starts[c]) + i + skip)
 	}
 	if c >= len(t.chunks) {
-		return nil, nil
+		return nil, nil, false
 	}
 	found := t.chunks[c]
 	end := i + groupLength(found.keys[i:], high)
-	return found.keys[i:end], found.values[i:end]
+	return found.keys[i:end], found.values[i:end], end == len(found.keys) && c+1 < len(t.chunks)
 }
 
 // at returns the place of the n-th row.
