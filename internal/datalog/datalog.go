@@ -78,6 +78,7 @@ const (
 // meaning. If there may be more, the caller calls again with skip raised by the
 // number of facts returned. It does not change the slices.
 type Facts interface {
+	Text(term uint32) string
 	// Compare orders terms by the bytes of their texts.
 	Compare(a, b uint32) int
 	// Ordered returns a number below which terms compare like numbers.
@@ -113,6 +114,7 @@ const (
 type Term struct {
 	kind   kind
 	number uint32
+	text   string // of a constant that no fact has, if it is known
 }
 
 // Const is a constant: a term or predicate of the facts, or, if ok is false,
@@ -121,11 +123,17 @@ func Const(id uint32, ok bool) Term {
 	if !ok {
 		return Term{}
 	}
-	return Term{constant, id}
+	return Term{kind: constant, number: id}
 }
 
+// Missing is a constant that no fact has, as Const(0, false) is, by its text. The
+// text gives its atom the place among the others that it would have if the facts
+// knew it, so that the plan depends neither on the order that atoms were written
+// in nor on terms that once were known.
+func Missing(text string) Term { return Term{text: text} }
+
 // Var is the n-th variable of a program, counted from 0.
-func Var(n int) Term { return Term{variable, uint32(n)} }
+func Var(n int) Term { return Term{kind: variable, number: uint32(n)} }
 
 // Atom is a pattern of a fact. Its predicate is a constant.
 type Atom struct {

@@ -48,23 +48,28 @@ func (j *join) newStep(written int, a Atom) step {
 	}
 	p := a.Predicate.number
 	statements, entities, values := j.facts.Counts(p)
-	s.contradictory = j.facts.ContradictionsOf(p) > 0
-	if a.Entity.kind == unknown || a.Value.kind == unknown {
-		return s
-	}
 	s.facts, s.different = statements, [2]uint64{uint64(entities), uint64(values)}
+	s.contradictory = j.facts.ContradictionsOf(p) > 0
+	// A constant that no fact has is counted as one that is known and has none.
 	switch e, v := a.Entity, a.Value; {
-	case e.kind == constant && v.kind == constant:
-		_, ok := j.facts.Statement(e.number, p, v.number)
+	case e.kind != variable && v.kind != variable:
 		s.facts = 0
-		if ok {
-			s.facts = 1
+		if e.kind == constant && v.kind == constant {
+			if _, ok := j.facts.Statement(e.number, p, v.number); ok {
+				s.facts = 1
+			}
 		}
-	case e.kind == constant:
-		s.facts = j.facts.CountOfEntity(e.number, p)
+	case e.kind != variable:
+		s.facts = 0
+		if e.kind == constant {
+			s.facts = j.facts.CountOfEntity(e.number, p)
+		}
 		s.different[1] = uint64(s.facts)
-	case v.kind == constant:
-		s.facts = j.facts.CountOfValue(p, v.number)
+	case v.kind != variable:
+		s.facts = 0
+		if v.kind == constant {
+			s.facts = j.facts.CountOfValue(p, v.number)
+		}
 		s.different[0] = uint64(s.facts)
 	}
 	return s
@@ -72,23 +77,41 @@ func (j *join) newStep(written int, a Atom) step {
 
 // canonical orders atoms by what they say, whatever the order they were written in.
 func (j *join) canonical(a, b *step) int {
-	if c := cmp.Compare(a.Predicate.kind, b.Predicate.kind); c != 0 {
-		return c
-	}
-	if a.Predicate.kind == constant && a.Predicate.number != b.Predicate.number {
-		return strings.Compare(j.facts.PredicateName(a.Predicate.number), j.facts.PredicateName(b.Predicate.number))
-	}
-	return cmp.Or(j.compareTerms(a.Entity, b.Entity), j.compareTerms(a.Value, b.Value))
+	return cmp.Or(
+		strings.Compare(j.predicateName(a.Predicate), j.predicateName(b.Predicate)),
+		j.compareTerms(a.Entity, b.Entity),
+		j.compareTerms(a.Value, b.Value),
+	)
 }
 
+func (j *join) predicateName(t Term) string {
+	if t.kind == constant {
+		return j.facts.PredicateName(t.number)
+	}
+	return t.text
+}
+
+// compareTerms puts constants before variables.
 func (j *join) compareTerms(a, b Term) int {
-	switch {
-	case a.kind != b.kind:
-		return cmp.Compare(a.kind, b.kind)
-	case a.kind == variable:
+	if a.kind == variable || b.kind == variable {
+		if a.kind != b.kind {
+			return cmp.Compare(bit(a.kind == variable), bit(b.kind == variable))
+		}
 		return strings.Compare(j.names[a.number], j.names[b.number])
-	case a.kind == constant:
-		return j.facts.Compare(a.number, b.number)
+	}
+	return strings.Compare(j.text(a), j.text(b))
+}
+
+func (j *join) text(t Term) string {
+	if t.kind == constant {
+		return j.facts.Text(t.number)
+	}
+	return t.text
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
 	}
 	return 0
 }

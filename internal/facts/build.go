@@ -71,19 +71,28 @@ func assemble(relations []Relation, texts []string, records []uint64, rows []row
 		relations: cloneRelations(relations),
 		names:     newResolver(relations),
 	}
-	predicateOf := s.numberPredicates(rows)
-	order := sortRows(rows, predicateOf, len(s.predicates), len(texts))
-	for _, part := range order.byEntity.parts(len(s.predicates)) {
-		s.predicates[part.predicate].fill(records, rows, part.rows)
-	}
-	for _, part := range order.byValue.parts(len(s.predicates)) {
-		s.predicates[part.predicate].fillByValue(rows, part.rows)
-	}
+	columns := s.columns(rows)
+	b := &builder{records: records, rows: rows, predicates: s.predicates}
+	b.fill(columns)
+	b.fillByValue(len(texts))
 	for _, p := range s.predicates {
 		p.findConflicts()
 		s.conflicts += p.conflicts.rows
 	}
 	return s
+}
+
+// columns makes the predicates that rows use and takes rows apart.
+func (s *Set) columns(rows []row) columns {
+	predicateOf := s.numberPredicates(rows)
+	c := columns{
+		predicates: make([]uint32, len(rows)), entities: make([]uint32, len(rows)), values: make([]uint32, len(rows)),
+		terms: len(predicateOf), different: len(s.predicates),
+	}
+	for i := range rows {
+		c.predicates[i], c.entities[i], c.values[i] = predicateOf[rows[i].name()], rows[i].entity, rows[i].value
+	}
+	return c
 }
 
 // numberPredicates makes the predicates that rows use and returns the predicate
@@ -141,89 +150,4 @@ func (s *Set) number(canonical string) (uint32, bool) {
 		return 0, false
 	}
 	return s.numbers.find(uint64(term))
-}
-
-// fill makes the table by entity of a predicate, and what is counted from it,
-// from its rows sorted by entity, value and record.
-func (p *predicate) fill(records []uint64, rows []row, order []uint32) {
-	keys := make([]uint64, 0, len(order))
-	words := make([]uint64, 0, len(order))
-	var more []change[copies]
-	for i := 0; i < len(order); {
-		first := rows[order[i]]
-		key := pair(first.entity, first.value)
-		end := i + 1
-		for end < len(order) && pair(rows[order[end]].entity, rows[order[end]].value) == key {
-			end++
-		}
-		word := records[order[i]]
-		if first.single() {
-			word |= singleFlag
-		}
-		if end > i+1 {
-			c := copiesOf(records, rows, order[i:end])
-			more = append(more, change[copies]{key: key, value: c})
-			word = c.word()
-		}
-		if len(keys) == 0 || keys[len(keys)-1]>>32 != key>>32 {
-			p.entities++
-		}
-		if word&singleFlag != 0 {
-			p.singles++
-		}
-		keys, words = append(keys, key), append(words, word)
-		i = end
-	}
-	p.byEntity = newTable(keys, words)
-	p.more = p.more.edit(more)
-}
-
-func copiesOf(records []uint64, rows []row, order []uint32) copies {
-	keys := make([]uint64, len(order))
-	single := make([]bool, len(order))
-	singles := 0
-	for i, n := range order {
-		keys[i], single[i] = records[n], rows[n].single()
-		if single[i] {
-			singles++
-		}
-	}
-	return copies{newTable(keys, single), singles}
-}
-
-// word is the word of a statement with copies.
-func (c *copies) word() uint64 {
-	word := c.records.firsts[0]
-	if c.records.rows > 1 {
-		word |= moreFlag
-	}
-	if c.singles > 0 {
-		word |= singleFlag
-	}
-	return word
-}
-
-// fillByValue makes the table by value from the rows sorted by value, entity
-// and record. The words are those of the table by entity.
-func (p *predicate) fillByValue(rows []row, order []uint32) {
-	keys := make([]uint64, 0, p.byEntity.rows)
-	words := make([]uint64, 0, p.byEntity.rows)
-	for _, n := range order {
-		r := rows[n]
-		key := pair(r.value, r.entity)
-		if len(keys) > 0 {
-			last := keys[len(keys)-1]
-			if last == key {
-				continue
-			}
-			if last>>32 != key>>32 {
-				p.values++
-			}
-		} else {
-			p.values++
-		}
-		word, _ := p.byEntity.find(pair(r.entity, r.value))
-		keys, words = append(keys, key), append(words, word)
-	}
-	p.byValue = newTable(keys, words)
 }

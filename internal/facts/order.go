@@ -1,74 +1,155 @@
 package facts
 
-// A sorting is rows in an order that begins with their predicate.
-type sorting struct {
-	order  []uint32 // row numbers
-	counts []uint32 // rows of each predicate
+// columns are rows taken apart, to be sorted by counting: no comparison, one
+// pass a column.
+type columns struct {
+	predicates, entities, values []uint32
+	terms                        int // more than any entity or value
+	different                    int // more than any predicate
 }
 
-// sortings are the two orders of a set's tables; rows alike stay by record.
-type sortings struct {
-	byEntity sorting // predicate, entity, value
-	byValue  sorting // predicate, value, entity
-}
-
-// sortRows sorts rows, given by ascending record, by counting: three passes for
-// each of the two orders, without a comparison.
-func sortRows(rows []row, predicateOf []uint32, predicates, terms int) sortings {
-	n := len(rows)
-	counts := make([]uint32, max(predicates, terms)+1)
-	first, second := make([]uint32, n), make([]uint32, n)
-	entity := func(r *row) uint32 { return r.entity }
-	value := func(r *row) uint32 { return r.value }
-	predicate := func(r *row) uint32 { return predicateOf[r.name()] }
-	sizes := make([]uint32, predicates)
-	for i := range rows {
-		sizes[predicate(&rows[i])]++
+// order returns the rows sorted by predicate, entity and value; rows alike keep
+// their order.
+func (c *columns) order() []uint32 {
+	in, out := make([]uint32, len(c.entities)), make([]uint32, len(c.entities))
+	for i := range in {
+		in[i] = uint32(i)
 	}
-	sortBy := func(keys ...func(*row) uint32) sorting {
-		in, out := first, second
-		for i := range in {
-			in[i] = uint32(i)
-		}
-		for _, key := range keys {
-			countingPass(rows, key, counts, in, out)
-			in, out = out, in
-		}
-		return sorting{append([]uint32(nil), in...), sizes}
-	}
-	return sortings{sortBy(value, entity, predicate), sortBy(entity, value, predicate)}
+	counts := make([]uint32, max(c.terms, c.different)+1)
+	sortBy(c.values, counts[:c.terms+1], in, out)
+	sortBy(c.entities, counts[:c.terms+1], out, in)
+	sortBy(c.predicates, counts[:c.different+1], in, out)
+	return out
 }
 
-// countingPass moves row numbers from in to out, by key, keeping their order
-// where keys are alike.
-func countingPass(rows []row, key func(*row) uint32, counts, in, out []uint32) {
+// sortBy moves row numbers from in to out, by a column, keeping their order where
+// the column is alike. There are as many counts as numbers in the column, and one.
+func sortBy(column, counts, in, out []uint32) {
 	clear(counts)
-	for i := range rows {
-		counts[key(&rows[i])+1]++
+	for _, key := range column {
+		counts[key+1]++
 	}
 	for i := 1; i < len(counts); i++ {
 		counts[i] += counts[i-1]
 	}
 	for _, n := range in {
-		k := key(&rows[n])
-		out[counts[k]] = n
-		counts[k]++
+		key := column[n]
+		out[counts[key]] = n
+		counts[key]++
 	}
 }
 
-type part struct {
-	predicate int
-	rows      []uint32
+// builder fills the tables of predicates.
+type builder struct {
+	records    []uint64
+	rows       []row
+	predicates []*predicate
+
+	// The statements of all predicates, one predicate after the other.
+	keys   []uint64 // entity<<32|value
+	words  []uint64
+	of     []uint32 // the predicate of each
+	starts []uint32 // where each predicate begins
 }
 
-// parts cuts a sorting into its predicates.
-func (s sorting) parts(predicates int) []part {
-	out := make([]part, predicates)
-	low := uint32(0)
-	for i := range out {
-		high := low + s.counts[i]
-		out[i] = part{i, s.order[low:high]}
+// fill makes the tables by entity.
+func (b *builder) fill(c columns) {
+	order := c.order()
+	b.keys, b.words = make([]uint64, 0, len(order)), make([]uint64, 0, len(order))
+	b.of, b.starts = make([]uint32, 0, len(order)), make([]uint32, len(b.predicates))
+	for low := 0; low < len(order); {
+		n := c.predicates[order[low]]
+		high := low + 1
+		for high < len(order) && c.predicates[order[high]] == n {
+			high++
+		}
+		b.starts[n] = uint32(len(b.keys))
+		b.fillOne(b.predicates[n], order[low:high])
+		for range len(b.keys) - int(b.starts[n]) {
+			b.of = append(b.of, n)
+		}
 		low = high
 	}
-	return out
+}
+
+// fillOne makes the table by entity of one predicate, from its rows in order.
+func (b *builder) fillOne(p *predicate, order []uint32) {
+	begin := len(b.keys)
+	var more []change[copies]
+	last := uint32(0)
+	for i := 0; i < len(order); {
+		r := b.rows[order[i]]
+		key, word := pair(r.entity, r.value), b.records[order[i]]
+		if r.single() {
+			word |= singleFlag
+		}
+		end := i + 1
+		for end < len(order) && pair(b.rows[order[end]].entity, b.rows[order[end]].value) == key {
+			end++
+		}
+		if end > i+1 {
+			c := b.copies(order[i:end])
+			more = append(more, change[copies]{key: key, value: c})
+			word = c.word()
+		}
+		if i == 0 || r.entity != last {
+			p.entities++
+			last = r.entity
+		}
+		p.singles += int(word >> 62 & 1)
+		b.keys, b.words = append(b.keys, key), append(b.words, word)
+		i = end
+	}
+	end := len(b.keys)
+	p.byEntity = newTable(b.keys[begin:end:end], b.words[begin:end:end])
+	p.more = p.more.edit(more)
+}
+
+func (b *builder) copies(order []uint32) copies {
+	keys := make([]uint64, len(order))
+	single := make([]bool, len(order))
+	singles := 0
+	for i, n := range order {
+		keys[i], single[i] = b.records[n], b.rows[n].single()
+		singles += bit(single[i])
+	}
+	return copies{newTable(keys, single), singles}
+}
+
+// fillByValue makes the tables by value: statements by entity, sorted by value,
+// are in the order of value and entity within each predicate.
+func (b *builder) fillByValue(terms int) {
+	n := len(b.keys)
+	column, in, out := make([]uint32, n), make([]uint32, n), make([]uint32, n)
+	for i, key := range b.keys {
+		column[i], in[i] = uint32(key), uint32(i)
+	}
+	sortBy(column, make([]uint32, terms+1), in, out)
+	keys, words := make([]uint64, n), make([]uint64, n)
+	next := append([]uint32(nil), b.starts...)
+	for _, i := range out {
+		p := b.of[i]
+		at := next[p]
+		next[p]++
+		keys[at], words[at] = b.keys[i]<<32|b.keys[i]>>32, b.words[i]
+		if at == b.starts[p] || keys[at-1]>>32 != keys[at]>>32 {
+			b.predicates[p].values++
+		}
+	}
+	for i, p := range b.predicates {
+		low, high := b.starts[i], next[i]
+		p.byValue = newTable(keys[low:high:high], words[low:high:high])
+	}
+}
+
+// word is the word of a statement with copies.
+func (c *copies) word() uint64 {
+	word := c.records.firsts[0]
+	if c.records.rows > 1 {
+		word |= moreFlag
+	}
+	if c.singles > 0 {
+		word |= singleFlag
+	}
+	return word
 }
