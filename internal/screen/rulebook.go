@@ -27,6 +27,7 @@ type pattern struct {
 	rule     string
 	weight   int
 	atBegin  bool // of a sentence, line, clause or quotation; a word of courtesy may come before
+	atEnd    bool // of one
 	elements []element
 }
 
@@ -35,25 +36,30 @@ type pattern struct {
 const (
 	courtesy    = 0
 	mention     = 1
+	conjunction = 2
 	addressWord = "someone-at-somewhere"
 )
 
 // element is one word of a pattern.
 type element struct {
-	class uint16
-	gap   int // other words allowed before it
+	class    uint16
+	gap      int  // other words allowed before it
+	optional bool // it may be missing, and its gap with it
 }
 
 // matches reports whether a pattern matches from a token on, which is known to
 // be in the class of its first element.
 func (g *rulebook) matches(p *pattern, tokens []token, at int) bool {
-	return (!p.atBegin || g.begins(tokens, at)) && g.follows(p.elements[1:], tokens, at+1)
+	return (!p.atBegin || g.begins(tokens, at)) && g.follows(p, 1, tokens, at+1)
 }
 
-// begins reports whether only words of courtesy stand between a token and the
-// beginning of its sentence.
+// begins reports whether a token comes after a conjunction, or only words of
+// courtesy stand between it and the beginning of its sentence.
 func (g *rulebook) begins(tokens []token, at int) bool {
 	const courtesies = 4
+	if at > 0 && !tokens[at].stop && g.in(tokens[at-1].word, conjunction) {
+		return true
+	}
 	for back := 0; back <= courtesies; back++ {
 		if tokens[at-back].begin || at == back {
 			return true
@@ -83,16 +89,19 @@ func (g *rulebook) mentioned(tokens []token, at int) bool {
 	return false
 }
 
-func (g *rulebook) follows(elements []element, tokens []token, at int) bool {
-	if len(elements) == 0 {
-		return true
+// follows reports whether the rest of a pattern, from its n-th element, matches
+// from a token on.
+func (g *rulebook) follows(p *pattern, n int, tokens []token, at int) bool {
+	if n == len(p.elements) {
+		return !p.atEnd || at == len(tokens) || tokens[at].begin || tokens[at].stop
 	}
-	for i := at; i < len(tokens) && i <= at+elements[0].gap && !tokens[i].stop; i++ {
-		if g.in(tokens[i].word, elements[0].class) && g.follows(elements[1:], tokens, i+1) {
+	e := p.elements[n]
+	for i := at; i < len(tokens) && i <= at+e.gap && !tokens[i].stop; i++ {
+		if g.in(tokens[i].word, e.class) && g.follows(p, n+1, tokens, i+1) {
 			return true
 		}
 	}
-	return false
+	return e.optional && g.follows(p, n+1, tokens, at)
 }
 
 func (g *rulebook) in(word, class uint16) bool {
@@ -105,8 +114,9 @@ func compile() *rulebook {
 		rulebook: &rulebook{number: map[string]int{}, lookAlikes: map[rune]rune{}},
 		ids:      map[string]uint16{"": 0}, classIDs: map[string]uint16{}, members: [][]string{nil},
 	}
-	c.class("@courtesy") // class 0
-	c.class("@mention")  // class 1
+	c.class("@courtesy")                               // class 0
+	c.class("@mention")                                // class 1
+	c.class("and|then|but|also|please|instead|kindly") // class 2
 	c.class(addressWord)
 	for _, r := range rules() {
 		c.rule(r.name)
@@ -141,8 +151,7 @@ func (c *compiler) rule(name string) {
 	}
 }
 
-// pattern compiles "^ word|word @class .3 word": alternatives, a named class,
-// at most three words between, and only at the beginning.
+// pattern compiles a wording as rule describes it.
 func (c *compiler) pattern(rule string, weight int, fields []string) {
 	p := pattern{rule: rule, weight: weight}
 	gap := 0
@@ -150,10 +159,13 @@ func (c *compiler) pattern(rule string, weight int, fields []string) {
 		switch {
 		case f == "^":
 			p.atBegin = true
+		case f == "$":
+			p.atEnd = true
 		case len(f) == 2 && f[0] == '.':
 			gap = int(f[1] - '0')
 		default:
-			p.elements = append(p.elements, element{c.class(f), gap})
+			word, optional := strings.CutPrefix(f, "?")
+			p.elements = append(p.elements, element{c.class(word), gap, optional})
 			gap = 0
 		}
 	}
@@ -229,7 +241,7 @@ func (c *compiler) link() {
 // turn adds the backwards and ROT13 forms of the words that give such texts away.
 func (c *compiler) turn() {
 	size := len(c.members)
-	give := alternatives("@override|@earlier|@orders|@secret")
+	give := alternatives("@overlook|@earlier|@orders|@secret")
 	c.backwards, c.rotated = make([]bool, size, 3*size), make([]bool, size, 3*size)
 	for _, word := range give {
 		if len(word) < shuffledLetters {

@@ -175,7 +175,7 @@ func (s *splitter) end() {
 	}
 	t := s.next
 	t.word = s.g.lookUp(&s.word)
-	if t.word == 0 && s.wholeFrom < len(s.out) {
+	if s.wholeFrom < len(s.out) && (t.word == 0 || s.whole.length >= shuffledLetters) {
 		if w := s.g.words.get(s.whole.hash); w != 0 {
 			t = s.out[s.wholeFrom]
 			t.word = w
@@ -254,10 +254,12 @@ func (g *rulebook) unmask(text string) (plain string, hidden bool) {
 	return g.foldLookAlikes(b.String()), false
 }
 
+const tagBytes = "\xf3\xa0" // what every tag character begins with in UTF-8
+
 // revealTags takes tag characters away. Those of flags (after U+1F3F4) are
 // meant; others that spell at least four letters are hidden text.
 func revealTags(text string) (string, bool) {
-	if !strings.Contains(text, "\U000E0000"[:3]) {
+	if !strings.Contains(text, tagBytes) {
 		return text, false
 	}
 	letters, inFlag := 0, false
