@@ -77,9 +77,10 @@ func (g *rulebook) mentioned(tokens []token, at int) bool {
 	const inside, before = 6, 12
 	open := at
 	for !tokens[open].quoted {
-		if open--; open < 0 || at-open > inside {
+		if tokens[open].stop || open == 0 || at-open == inside {
 			return false
 		}
+		open--
 	}
 	for i := open - 1; i >= 0 && open-i <= before; i-- {
 		if g.in(tokens[i].word, mention) {

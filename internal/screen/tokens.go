@@ -154,7 +154,8 @@ func (s *splitter) punctuation(text string, i int) {
 		s.next.begin = true
 		s.next.stop = s.next.stop || b != ':' && (i+1 == len(text) || text[i+1] <= ' ')
 	case '"', '\'', '`':
-		s.next.begin, s.next.quoted = true, true
+		s.next.begin = true
+		s.next.quoted = i == 0 || text[i-1] <= ' ' || text[i-1] == '('
 	case '\n', '\r', '(', '[', '{', '<', '>', ',', '#', '|':
 		s.next.begin = true
 	case '-', '*', '_':
