@@ -1,6 +1,9 @@
 package ingest
 
 import (
+	"errors"
+	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -125,5 +128,29 @@ func TestTimes(t *testing.T) {
 		if got, ok := parseTime(text); ok {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// endless is a JSON string that never ends.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}
+
+func TestEndlessConversation(t *testing.T) {
+	if os.Getenv("GROUNDED_LONG") == "" {
+		t.Skip("reads 64 MiB; set GROUNDED_LONG=1")
+	}
+	var last error
+	for _, err := range Read(Chats, "c", io.MultiReader(strings.NewReader("[{\"text\":\""), endless{})) {
+		last = err
+	}
+	var place *Error
+	if !errors.As(last, &place) || !place.Fatal || !errors.Is(last, errTooLong) {
+		t.Errorf("%v", last)
 	}
 }

@@ -100,6 +100,25 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// P40: a bridge makes two names no more equal than it says. It works in one
+// direction, for the whole phrase, and not any more once it is gone.
+func TestP40_BridgesAreDirectedAndRemovable(t *testing.T) {
+	set := Build([]Bridge{bridge(1, "jutta", "anna schmidt")})
+	for query, want := range map[string]string{
+		"jutta":        "jutta\nanna schmidt [1 JUTTA>anna schmidt @0]\n",
+		"anna schmidt": "anna schmidt\n",
+		"anna":         "anna\n",
+		"juttas":       "juttas\n",
+	} {
+		if got := show(expand(t, set, query, 16, 3)); got != want {
+			t.Errorf("%q: got\n%swant\n%s", query, got, want)
+		}
+	}
+	if got := show(expand(t, set.Apply(nil, []uint64{1}), "jutta", 16, 3)); got != "jutta\n" {
+		t.Errorf("removed: %s", got)
+	}
+}
+
 // The hostile graphs of the safety research: the outcome is a conflict or an
 // exceeded budget, and the work stays small.
 func TestHostileGraphs(t *testing.T) {

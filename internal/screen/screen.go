@@ -26,11 +26,13 @@
 // A rule is a sequence of words, each from a class, with at most so many other
 // words between. It weighs 1 to 3. A text is flagged if rules that weigh 3 or
 // more together match within 80 words; the reason is the name of the heaviest,
-// of equals the first in the list. Time is linear in the text; a short benign
-// one takes less than a microsecond or two.
+// of equals the first in the list. In a quotation that the text speaks about (as
+// an attack, a phrase, an example …) a rule weighs one less. Time is linear in
+// the text; a short benign one takes a microsecond or two.
 package screen
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -74,6 +76,9 @@ func Check(text string) string {
 	}
 	return ""
 }
+
+// Reasons returns every reason that Check can give, for documentation.
+func Reasons() []string { return append(slices.Clone(grammar().names), EncodedInstruction) }
 
 // read judges a text as it stands, and, unless it is itself turned, turned.
 func (g *rulebook) read(text string, buffer []token, turned bool) string {
