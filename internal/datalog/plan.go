@@ -25,12 +25,29 @@ func (s *step) ends() [2]Term { return [2]Term{s.Entity, s.Value} }
 // place is where the plan stands once a set of atoms has been joined.
 type place struct {
 	cost   uint64 // facts tested and states probed on the best way here; all ones: not reached
-	states uint64 // estimated states, in 1/256
+	states uint64 // estimated states; both in 1/fraction
 	last   int8   // the atom joined last
 }
 
+// places are all sets of atoms, by the bits of their indexes.
+type places [1 << MaxAtoms]place
+
+// better reports whether the way to a set over one place beats that over another,
+// if both cost the same in all, perhaps too much to be told apart: the one that
+// cost less before the last atom, or before the last two, does.
+func (ps *places) better(over, other int) bool {
+	for over != other {
+		if c := cmp.Compare(ps[over].cost, ps[other].cost); c != 0 {
+			return c < 0
+		}
+		over, other = over&^(1<<ps[over].last), other&^(1<<ps[other].last)
+	}
+	return false
+}
+
 const (
-	unreached = 1<<64 - 1
+	unreached = 1<<64 - 1 // as a cost
+	unbound   = 1<<64 - 1 // as a number of different terms
 	fraction  = 256
 	manyCost  = 1 << 62 // costs and estimates end here
 )
@@ -122,20 +139,23 @@ func bit(b bool) int {
 func (j *join) choose() {
 	slices.SortStableFunc(j.steps, func(a, b step) int { return j.canonical(&a, &b) })
 	n := len(j.steps)
-	var places [1 << MaxAtoms]place
+	var places places
 	for i := range places {
 		places[i].cost = unreached
 	}
-	places[0] = place{0, fraction, -1}
+	places[0] = place{states: fraction}
 	for set := range 1<<n - 1 {
-		if places[set].cost == unreached {
+		from := &places[set]
+		if from.cost == unreached {
 			continue
 		}
+		least := j.leastDifferent(set)
 		for rest := j.candidates(set); rest != 0; rest &= rest - 1 {
 			next := bits.TrailingZeros(uint(rest))
-			tested, states := j.estimate(set, next, places[set].states)
-			cost := min(places[set].cost+tested+places[set].states, manyCost)
-			if to := &places[set|1<<next]; cost < to.cost {
+			tested, states := j.steps[next].estimate(from.states, &least)
+			cost := min(from.cost+tested+from.states, manyCost)
+			to := &places[set|1<<next]
+			if cost < to.cost || cost == to.cost && places.better(set, (set|1<<next)&^(1<<to.last)) {
 				*to = place{cost, states, int8(next)}
 			}
 		}
@@ -187,18 +207,16 @@ func (j *join) boundBy(set int) uint64 {
 }
 
 // estimate returns how many facts are tested, and how many states there are
-// then, if an atom is joined to a set of atoms with so many states. All are in
-// 1/fraction.
-func (j *join) estimate(set, next int, states uint64) (tested, after uint64) {
-	s := &j.steps[next]
-	tested = multiply(states, uint64(s.facts), 1)
+// then, if the atom is joined to so many states. All are in 1/fraction.
+func (s *step) estimate(states uint64, least *[2 * MaxAtoms]uint64) (tested, after uint64) {
+	tested = multiply(states, uint64(s.facts))
 	after = tested
 	ends := s.ends()
 	for end, t := range ends {
 		if t.kind != variable {
 			continue
 		}
-		if least, ok := j.leastDifferent(set, t.number); ok {
+		if least := least[t.number]; least != unbound {
 			by := max(least, s.different[end], 1)
 			tested, after = tested/by, after/by
 		} else if end == 1 && ends[0] == t {
@@ -208,31 +226,31 @@ func (j *join) estimate(set, next int, states uint64) (tested, after uint64) {
 	return tested, after
 }
 
-// leastDifferent returns the least number of different terms that a variable has
-// in the atoms of a set.
-func (j *join) leastDifferent(set int, number uint32) (least uint64, ok bool) {
-	least = unreached
-	for i := range j.steps {
-		if set>>i&1 == 0 {
-			continue
-		}
-		for end, t := range j.steps[i].ends() {
-			if t.kind == variable && t.number == number {
-				least, ok = min(least, j.steps[i].different[end]), true
+// leastDifferent returns, for each variable, the least number of different terms
+// that it has in the atoms of a set.
+func (j *join) leastDifferent(set int) [2 * MaxAtoms]uint64 {
+	var out [2 * MaxAtoms]uint64
+	for i := range out {
+		out[i] = unbound
+	}
+	for rest := set; rest != 0; rest &= rest - 1 {
+		s := &j.steps[bits.TrailingZeros(uint(rest))]
+		for end, t := range s.ends() {
+			if t.kind == variable {
+				out[t.number] = min(out[t.number], s.different[end])
 			}
 		}
 	}
-	return least, ok
+	return out
 }
 
-// multiply returns a·b/c, at most manyCost.
-func multiply(a, b, c uint64) uint64 {
+// multiply returns a·b, at most manyCost.
+func multiply(a, b uint64) uint64 {
 	high, low := bits.Mul64(a, b)
-	if high >= c {
+	if high > 0 {
 		return manyCost
 	}
-	quotient, _ := bits.Div64(high, low, c)
-	return min(quotient, manyCost)
+	return min(low, manyCost)
 }
 
 // findAccess finds out by what each step finds its facts, and numbers the
