@@ -320,7 +320,67 @@ func TestConflictComesBeforeTheAnswersBound(t *testing.T) {
 	}
 }
 
-// TestSetcoverMinimalSets: an atom that adds nothing changes no alternative.
+// D26: atoms with a connection come before those without, even if those are
+// fewer; components are joined one after the other.
+func TestD26_ConnectedAtomsFirst(t *testing.T) {
+	var lines []string
+	for i := range 60 {
+		lines = append(lines, fmt.Sprintf("a%d p b%d", i, i), fmt.Sprintf("b%d q c%d", i, i%3))
+	}
+	lines = append(lines, "u r v", "v s w", "w s w", "x s w")
+	s := facts.Build(nil, text(lines...))
+	r := evaluate(t, s, &query{where: where("?a p ?b", "?u r ?v", "?b q ?c", "?v s ?w")}, wide)
+	if got := fmt.Sprint(r.Plan); got != "[{1 predicate} {3 entity} {0 predicate} {2 entity}]" {
+		t.Error(got)
+	}
+	if len(r.Answers) != 60 || r.Work.Examinations != 1+1+60+60 {
+		t.Errorf("%d answers after %d examinations", len(r.Answers), r.Work.Examinations)
+	}
+}
+
+// D27: a variable that is bound is used to find facts, at either end, and the
+// rarer of two constants decides.
+func TestD27_BoundEndsAreUsed(t *testing.T) {
+	var lines []string
+	for i := range 500 {
+		lines = append(lines, fmt.Sprintf("a%d p common", i), fmt.Sprintf("a%d q v%d", i, i))
+	}
+	lines = append(lines, "a7 p rare")
+	s := facts.Build(nil, text(lines...))
+	for _, c := range []struct {
+		q    *query
+		want int
+	}{
+		{&query{where: where("?x q =v9", "?x p ?y")}, 2},
+		{&query{where: where("?x p =rare", "?x q ?y")}, 2},
+		{&query{where: where("?x p =common", "?x p =rare")}, 2},
+		{&query{where: where("=a3 q ?y", "?z q ?y")}, 2},
+		{&query{where: where("?x p =common", "?x q =v9", "?x p =rare")}, 1 + 1},
+	} {
+		if r := evaluate(t, s, c.q, wide); r.Work.Examinations != c.want {
+			t.Errorf("%v: %d examinations, want %d", c.q.where, r.Work.Examinations, c.want)
+		}
+	}
+}
+
+// TestContradictionsExaminedAreGroups: many facts of few groups are few groups.
+func TestContradictionsExaminedAreGroups(t *testing.T) {
+	var all []facts.Fact
+	for i := range 3_000 {
+		all = append(all, facts.Fact{Record: uint64(i + 1), Entity: fmt.Sprint("e", i%5), Predicate: "p", Value: fmt.Sprint("v", i), Single: true})
+	}
+	s := facts.Build(nil, all)
+	r := evaluate(t, s, &query{where: where("?e p ?v", "?v p ?w")}, wide)
+	if r.ContradictionsExamined != 5 || len(r.Conflicts) != 0 || r.Bound != "" {
+		t.Errorf("%+v", r)
+	}
+	r = evaluate(t, s, &query{where: where("=e3 p ?v", "?e p ?v")}, wide)
+	if r.ContradictionsExamined != 0 || len(r.Conflicts) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRedundantAtomChangesNoAlternative: an atom that adds nothing changes no alternative.
 func TestRedundantAtomChangesNoAlternative(t *testing.T) {
 	s := codex["codex-s"](t)
 	one := evaluate(t, s, &query{where: where("?x P27 Q16", "?x P106 ?a"), selects: []string{"?x"}}, wide)

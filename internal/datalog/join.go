@@ -72,6 +72,7 @@ func (j *join) run() error {
 		s := &j.steps[i]
 		j.next = states{terms: j.next.terms[:0], width: j.now.width + s.binds}
 		j.fresh = j.fresh[:0]
+		j.reserve(&j.trails[i])
 		if err := j.join(s, &j.trails[i]); err != nil {
 			return err
 		}
@@ -93,6 +94,15 @@ func (j *join) run() error {
 		j.now, j.next = j.next, j.now
 	}
 	return nil
+}
+
+// reserve makes room for as many states after a step as before it, and for some
+// at least: most steps need no more.
+func (j *join) reserve(t *trail) {
+	n := min(max(j.now.count, 32), j.limits.States)
+	t.words = make([]uint64, 0, n)
+	t.parents = make([]int32, 0, n)
+	j.next.terms = slices.Grow(j.next.terms, n*j.next.width)
 }
 
 // join joins one atom to all states. It returns early once the bound of
@@ -260,9 +270,20 @@ func (j *join) joinPredicate(s *step, t *trail) error {
 // contradictory notes the group of a fact that is examined, if it contradicts
 // itself.
 func (j *join) contradictory(s *step, entity uint32) {
-	if s.contradictory && j.facts.Contradictory(entity, s.Predicate.number) {
-		j.fresh = append(j.fresh, uint64(entity)<<32|uint64(s.Predicate.number))
+	if !s.contradictory || !j.facts.Contradictory(entity, s.Predicate.number) {
+		return
 	}
+	group := uint64(entity)<<32 | uint64(s.Predicate.number)
+	if n := len(j.fresh); n > 0 && j.fresh[n-1] == group {
+		return
+	}
+	if len(j.fresh) == cap(j.fresh) {
+		// Before growing: there may be far fewer groups than facts.
+		slices.Sort(j.fresh)
+		j.fresh = slices.Compact(j.fresh)
+		j.fresh = slices.Grow(j.fresh, len(j.fresh)+16)
+	}
+	j.fresh = append(j.fresh, group)
 }
 
 // contradictoryKeys does so for facts found by one end.

@@ -1,7 +1,7 @@
 package datalog
 
 import (
-	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -93,10 +93,6 @@ func (p *proofs) set(place int32) []uint64 {
 	return p.ids[low : low+n : low+n]
 }
 
-func compareSets(a, b []uint64) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), slices.Compare(a, b))
-}
-
 // fewSets is up to how many smaller sets a set is compared with each of them.
 const fewSets = 16
 
@@ -105,7 +101,7 @@ const fewSets = 16
 // they make.
 func (p *proofs) minimal(places []int32) (kept []int32, alternatives int) {
 	if len(places) > 1 {
-		slices.SortFunc(places, func(a, b int32) int { return compareSets(p.set(a), p.set(b)) })
+		p.sort(places)
 		if p.sizes != nil {
 			places = p.strike(places)
 		}
@@ -125,11 +121,39 @@ func (p *proofs) minimal(places []int32) (kept []int32, alternatives int) {
 	return places, alternatives
 }
 
+// sort orders matches by size, then by ids.
+func (p *proofs) sort(places []int32) {
+	// The least id mostly decides, and is at hand here.
+	type keyed struct {
+		size  int
+		least uint64
+		place int32
+	}
+	sets := make([]keyed, len(places))
+	for i, place := range places {
+		set := p.set(place)
+		sets[i] = keyed{len(set), set[0], place}
+	}
+	slices.SortFunc(sets, func(a, b keyed) int {
+		switch {
+		case a.size != b.size:
+			return a.size - b.size
+		case a.least < b.least:
+			return -1
+		case a.least > b.least:
+			return 1
+		}
+		return slices.Compare(p.set(a.place), p.set(b.place))
+	})
+	for i := range sets {
+		places[i] = sets[i].place
+	}
+}
+
 // strike drops sets that contain another, from sets in order.
 func (p *proofs) strike(places []int32) []int32 {
 	kept := places[:0]
-	smaller := 0                        // how many of kept are smaller than the set at hand
-	var known map[[MaxAtoms]uint64]bool // those, once they are many
+	var smaller smallerSets
 	for _, place := range places {
 		set := p.set(place)
 		if n := len(kept); n > 0 {
@@ -138,50 +162,54 @@ func (p *proofs) strike(places []int32) []int32 {
 				continue
 			}
 			if len(last) < len(set) {
-				known = p.learn(known, kept, smaller)
-				smaller = n
+				smaller.learn(p, kept)
 			}
 		}
-		if !p.containsKept(set, kept[:smaller], known) {
+		if !smaller.partOf(p, set) {
 			kept = append(kept, place)
 		}
 	}
 	return kept
 }
 
-// learn makes sets that are many known, those before the learned-th already are.
-func (p *proofs) learn(known map[[MaxAtoms]uint64]bool, kept []int32, learned int) map[[MaxAtoms]uint64]bool {
+// smallerSets are the sets kept that are smaller than the one at hand.
+type smallerSets struct {
+	places []int32
+	sizes  uint                      // which sizes they have, a bit each
+	known  map[[MaxAtoms]uint64]bool // the sets, once they are many
+}
+
+// learn goes on to sets of a greater size: all that are kept are smaller.
+func (s *smallerSets) learn(p *proofs, kept []int32) {
+	fresh := kept[len(s.places):]
+	s.places = kept
+	s.sizes |= 1 << len(p.set(kept[len(kept)-1]))
 	if len(kept) <= fewSets {
-		return nil
+		return
 	}
-	if known == nil {
-		known, learned = make(map[[MaxAtoms]uint64]bool, len(kept)), 0
+	if s.known == nil {
+		s.known = make(map[[MaxAtoms]uint64]bool, len(kept))
+		fresh = kept
 	}
-	for _, place := range kept[learned:] {
-		known[arrayOf(p.set(place))] = true
+	for _, place := range fresh {
+		s.known[arrayOf(p.set(place))] = true
 	}
-	return known
 }
 
-func arrayOf(ids []uint64) (out [MaxAtoms]uint64) {
-	copy(out[:], ids)
-	for i := len(ids); i < MaxAtoms; i++ {
-		out[i] = 1<<64 - 1
-	}
-	return out
-}
-
-// containsKept reports whether a set has another as a part.
-func (p *proofs) containsKept(set []uint64, smaller []int32, known map[[MaxAtoms]uint64]bool) bool {
-	if known == nil {
-		for _, place := range smaller {
+// partOf reports whether one of the sets is a part of another.
+func (s *smallerSets) partOf(p *proofs, set []uint64) bool {
+	if s.known == nil {
+		for _, place := range s.places {
 			if containsAll(set, p.set(place)) {
 				return true
 			}
 		}
 		return false
 	}
-	for choice := 1; choice < 1<<len(set)-1; choice++ {
+	for choice := uint(1); choice < 1<<len(set)-1; choice++ {
+		if s.sizes>>bits.OnesCount(choice)&1 == 0 {
+			continue
+		}
 		var part [MaxAtoms]uint64
 		n := 0
 		for i, id := range set {
@@ -190,11 +218,19 @@ func (p *proofs) containsKept(set []uint64, smaller []int32, known map[[MaxAtoms
 				n++
 			}
 		}
-		if known[arrayOf(part[:n])] {
+		if s.known[arrayOf(part[:n])] {
 			return true
 		}
 	}
 	return false
+}
+
+func arrayOf(ids []uint64) (out [MaxAtoms]uint64) {
+	copy(out[:], ids)
+	for i := len(ids); i < MaxAtoms; i++ {
+		out[i] = 1<<64 - 1
+	}
+	return out
 }
 
 // containsAll reports whether ascending ids have all of others.
