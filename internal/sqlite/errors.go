@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// classify says what was being done and, for an error of SQLite or the
+// operating system, which of this package's errors it is.
+func classify(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, own := range []error{
+		ErrNotADatabase, ErrDamaged, ErrNewerFormat, ErrReadOnly, ErrStorageFull, ErrBusy, ErrClosed, ErrNoFolder, ErrPermission, ErrScrubPending,
+	} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	var e *sqlite3.Error
+	isSQLite := errors.As(err, &e)
+	var kind error
+	switch {
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		kind = ErrStorageFull
+	case errors.Is(err, sqlite3.NOTADB):
+		kind = ErrNotADatabase
+	case errors.Is(err, sqlite3.CORRUPT), errors.Is(err, sqlite3.IOERR_DATA), errors.Is(err, sqlite3.IOERR_CORRUPTFS):
+		kind = ErrDamaged
+	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED):
+		kind = ErrBusy
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, sqlite3.PERM):
+		kind = ErrPermission
+	case errors.Is(err, sqlite3.READONLY), errors.Is(err, syscall.EROFS):
+		kind = ErrReadOnly
+	case isSQLite && errors.Is(err, sqlite3.CANTOPEN):
+		kind = ErrPermission
+	default:
+		return err
+	}
+	return fmt.Errorf("%s: %w (%w)", doing, kind, err)
+}
