@@ -9,27 +9,28 @@ import (
 // pageTerms is how many texts a page of the dictionary holds.
 const pageTerms = 256
 
-// dictionary numbers texts. The terms below base are in the order of their
-// texts; those added since are listed in that order in added. It is immutable.
+// dictionary numbers texts. Those that it was made with come first, in their
+// order; those added since are listed in that order in added. It is immutable.
 type dictionary struct {
-	pages [][]string // text of term t: pages[t/pageTerms][t%pageTerms]
+	texts []string   // by term
+	pages [][]string // the texts of further terms, in pages
 	count uint32
-	base  uint32
+	base  uint32     // how many terms are in the order of their texts
 	added [][]uint32 // terms from base on, by text, in chunks
 }
 
 // newDictionary numbers texts in ascending order, which must all be different.
 // It keeps the slice.
 func newDictionary(texts []string) *dictionary {
-	d := &dictionary{count: uint32(len(texts)), base: uint32(len(texts))}
-	for low := 0; low < len(texts); low += pageTerms {
-		high := min(low+pageTerms, len(texts))
-		d.pages = append(d.pages, texts[low:high:high])
-	}
-	return d
+	n := uint32(len(texts))
+	return &dictionary{texts: texts, count: n, base: n}
 }
 
 func (d *dictionary) text(term uint32) string {
+	if term < d.base {
+		return d.texts[term]
+	}
+	term -= d.base
 	return d.pages[term/pageTerms][term%pageTerms]
 }
 
@@ -48,8 +49,7 @@ func (d *dictionary) compare(a, b uint32) int {
 }
 
 func (d *dictionary) lookup(text string) (uint32, bool) {
-	n := sort.Search(int(d.base), func(i int) bool { return d.text(uint32(i)) >= text })
-	if n < int(d.base) && d.text(uint32(n)) == text {
+	if n, ok := slices.BinarySearch(d.texts, text); ok {
 		return uint32(n), true
 	}
 	c, i := d.place(text)
@@ -98,7 +98,7 @@ func (d *dictionary) extend(texts []string) *dictionary {
 // insert adds one text to a dictionary that is being made from another.
 func (d *dictionary) insert(text string, from *dictionary) {
 	term := d.count
-	page := int(term / pageTerms)
+	page := int((term - d.base) / pageTerms)
 	switch {
 	case page == len(d.pages):
 		d.pages = append(d.pages, make([]string, 0, 8))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/grounded-memory/grounded/internal/facts"
@@ -385,4 +386,86 @@ func ExampleSet() {
 	// Paris [2]
 	// lives_in true
 	// 0
+}
+
+// TestReadersKeepTheirSet reads a set while others are made from it.
+func TestReadersKeepTheirSet(t *testing.T) {
+	all := many(3_000)
+	first := facts.Build(nil, all[:2_000])
+	want := first.AppendBinary(nil)
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			for range 5 {
+				if !bytes.Equal(first.AppendBinary(nil), want) {
+					t.Error("the set changed")
+				}
+			}
+		})
+		group.Go(func() {
+			s := first
+			for i := 2_000; i < 3_000; i += 7 {
+				s = s.Apply(all[i:i+1], []uint64{uint64(i - 1_999)})
+			}
+			if s.Records() != 2_000 {
+				t.Errorf("%d records", s.Records())
+			}
+		})
+	}
+	group.Wait()
+}
+
+// TestRemovedTextIsNotInTheForm: what is forgotten must leave no trace in what
+// is stored.
+func TestRemovedTextIsNotInTheForm(t *testing.T) {
+	s := facts.Build(nil, []facts.Fact{
+		{Record: 1, Entity: "kept", Predicate: "p", Value: "v"},
+		{Record: 2, Entity: "secret entity", Predicate: "secret_predicate", Value: "secret value"},
+	})
+	s = s.Apply([]facts.Fact{{Record: 3, Entity: "later secret", Predicate: "p", Value: "w"}}, nil)
+	s = s.Apply(nil, []uint64{2, 3})
+	if form := s.AppendBinary(nil); bytes.Contains(form, []byte("secret")) || !bytes.Contains(form, []byte("kept")) {
+		t.Errorf("%q", form)
+	}
+}
+
+// TestUnknownNumbers: numbers of another set find nothing and harm nothing.
+func TestUnknownNumbers(t *testing.T) {
+	s := facts.Build(nil, []facts.Fact{{Record: 1, Entity: "a", Predicate: "p", Value: "b"}})
+	const far = 1<<32 - 1
+	if s.Text(far) != "" || s.PredicateName(far) != "" || s.Contradictory(far, far) || len(s.Values(0, far))+len(s.Entities(far, 0))+len(s.Values(far, 0))+len(s.GroupRecords(far, 0)) > 0 {
+		t.Error("a number that stands for nothing finds something")
+	}
+	if s.CountOfEntity(far, 0)+s.CountOfValue(0, far)+s.CountOfEntity(0, far) != 0 {
+		t.Error("a number that stands for nothing is counted")
+	}
+}
+
+// TestWithRelationsMovesOnlyWhatChanges declares relations over facts that they
+// do and do not concern, each against a set built under them.
+func TestWithRelationsMovesOnlyWhatChanges(t *testing.T) {
+	all := []facts.Fact{
+		{Record: 1, Entity: "e", Predicate: "p", Value: "1"}, {Record: 2, Entity: "e", Predicate: "p", Value: "2"},
+		{Record: 3, Entity: "e", Predicate: "q", Value: "3"}, {Record: 4, Entity: "f", Predicate: "q", Value: "4", Single: true},
+	}
+	s := facts.Build(nil, all)
+	for _, c := range []struct {
+		relations      []facts.Relation
+		contradictions int
+	}{
+		{nil, 0},
+		{[]facts.Relation{{Name: "unused", Aliases: []string{"other"}, Single: true}}, 0},
+		{[]facts.Relation{{Name: "p", Aliases: []string{"other"}, Single: true}}, 1},
+		{[]facts.Relation{{Name: "p", Aliases: []string{"q"}, Single: true}}, 1},
+		{[]facts.Relation{{Name: "r", Aliases: []string{"q", "p"}}}, 0},
+		{[]facts.Relation{{Name: "q", Single: true}}, 0},
+	} {
+		s = s.WithRelations(c.relations)
+		if got := s.Contradictions(); got != c.contradictions {
+			t.Errorf("%v: %d contradictions, want %d", c.relations, got, c.contradictions)
+		}
+		if !bytes.Equal(s.AppendBinary(nil), facts.Build(c.relations, all).AppendBinary(nil)) {
+			t.Errorf("%v: another form than that of the set built so", c.relations)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package facts
 import (
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // chunkRows is how many rows a chunk holds at most: what a single write copies.
@@ -175,41 +176,43 @@ func (t *table[V]) edit(changes []change[V]) table[V] {
 	}
 	n := len(t.chunks) + len(changes)/chunkRows + 2
 	out := table[V]{firsts: make([]uint64, 0, n), starts: make([]uint32, 0, n), chunks: make([]*chunk[V], 0, n)}
-	for i, c := range t.chunks {
-		if len(changes) == 0 {
-			out.share(t, i)
-			break
-		}
+	done := 0
+	for len(changes) > 0 && done < len(t.chunks) {
+		// The chunk of the first change, and how many more are its.
+		c := max(sort.Search(len(t.firsts), func(i int) bool { return t.firsts[i] > changes[0].key })-1, 0)
+		out.share(t, done, c)
+		last := c == len(t.chunks)-1
 		mine := len(changes)
-		if last := i == len(t.chunks)-1; !last {
-			next := t.firsts[i+1]
-			mine = 0
-			for mine < len(changes) && changes[mine].key < next {
-				mine++
-			}
+		if !last {
+			mine = sort.Search(len(changes), func(i int) bool { return changes[i].key >= t.firsts[c+1] })
 		}
-		if mine == 0 {
-			out.add(c)
-			continue
-		}
-		out.cut(merge(c, changes[:mine]), i == len(t.chunks)-1)
+		out.cut(merge(t.chunks[c], changes[:mine]), last)
 		changes = changes[mine:]
+		done = c + 1
 	}
 	if len(t.chunks) == 0 {
 		out.cut(merge(&chunk[V]{}, changes), false)
 	}
+	out.share(t, done, len(t.chunks))
 	return out
 }
 
-// share adds all chunks of t from the i-th on.
-func (t *table[V]) share(from *table[V], i int) {
-	t.firsts = append(t.firsts, from.firsts[i:]...)
-	t.chunks = append(t.chunks, from.chunks[i:]...)
-	shift := uint32(t.rows) - from.starts[i]
-	for _, start := range from.starts[i:] {
+// share adds chunks of another table, those from low and before high.
+func (t *table[V]) share(from *table[V], low, high int) {
+	if low >= high {
+		return
+	}
+	t.firsts = append(t.firsts, from.firsts[low:high]...)
+	t.chunks = append(t.chunks, from.chunks[low:high]...)
+	shift := uint32(t.rows) - from.starts[low]
+	for _, start := range from.starts[low:high] {
 		t.starts = append(t.starts, start+shift)
 	}
-	t.rows += from.rows - int(from.starts[i])
+	end := from.rows
+	if high < len(from.chunks) {
+		end = int(from.starts[high])
+	}
+	t.rows += end - int(from.starts[low])
 }
 
 // cut adds a chunk that may be too long, or empty. The last chunk of a table is
