@@ -48,6 +48,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // MaxAtoms is the greatest number of atoms of a program.
@@ -147,7 +148,7 @@ type Program struct {
 	Select    []int    // the variables of an answer, all different; none asks whether there is a match
 }
 
-// Limits bounds an evaluation; each is at least 1.
+// Limits bounds an evaluation; each is at least 1, and States below 2³¹.
 type Limits struct {
 	Examinations int // facts fetched and tested
 	States       int // partial bindings alive after an atom
@@ -234,6 +235,9 @@ func Evaluate(ctx context.Context, facts Facts, program Program, limits Limits) 
 func check(p *Program, limits Limits) error {
 	if len(p.Atoms) == 0 || len(p.Atoms) > MaxAtoms {
 		return fmt.Errorf("%w: %d atoms", ErrProgram, len(p.Atoms))
+	}
+	if limits.States > math.MaxInt32 {
+		return fmt.Errorf("%w: more than 2³¹ states", ErrProgram)
 	}
 	if limits.Examinations < 1 || limits.States < 1 || limits.Alternatives < 1 {
 		return fmt.Errorf("%w: a limit below 1", ErrProgram)

@@ -407,6 +407,7 @@ func TestMalformedPrograms(t *testing.T) {
 		"selected twice":         {datalog.Program{Atoms: []datalog.Atom{ok}, Variables: names, Select: []int{0, 0}}, wide},
 		"selected, not in where": {datalog.Program{Atoms: []datalog.Atom{ok}, Variables: []string{"?x", "?y"}, Select: []int{1}}, wide},
 		"many variables":         {datalog.Program{Atoms: []datalog.Atom{ok}, Variables: make([]string, 13)}, wide},
+		"too many states":        {datalog.Program{Atoms: []datalog.Atom{ok}, Variables: names}, datalog.Limits{Examinations: 1, States: 1 << 31, Alternatives: 1}},
 		"limit of nothing":       {datalog.Program{Atoms: []datalog.Atom{ok}, Variables: names}, datalog.Limits{Examinations: 1, States: 1}},
 	} {
 		if _, err := datalog.Evaluate(context.Background(), s, c.program, c.limits); !errors.Is(err, datalog.ErrProgram) {

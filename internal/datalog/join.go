@@ -228,43 +228,45 @@ func (j *join) keep(i int, keys, words []uint64, t *trail) {
 
 // joinPredicate goes through all facts of a predicate for each state.
 func (j *join) joinPredicate(s *step, t *trail) error {
-	loop := s.Entity == s.Value
 	for i := range j.now.count {
 		if s.facts > j.limits.Examinations-j.work.Examinations {
 			j.work.Examinations = j.limits.Examinations + 1
 			return nil
 		}
 		j.work.Examinations += s.facts
-		if j.next.count > j.limits.States {
-			continue
-		}
-		terms := j.now.of(i)
-		for skip, more := 0, true; more; {
+		for skip, more := 0, true; more && j.next.count <= j.limits.States; {
 			var keys, words []uint64
 			keys, words, more = j.facts.OfPredicate(s.Predicate.number, skip)
 			skip += len(keys)
 			if err := j.tick(len(keys)); err != nil {
 				return err
 			}
-			for k, key := range keys {
-				e, v := uint32(key>>32), uint32(key)
-				j.contradictory(s, e)
-				if loop && e != v {
-					continue
-				}
-				if j.next.count++; j.next.count > j.limits.States {
-					continue
-				}
-				j.next.terms = append(append(j.next.terms, terms...), e)
-				if !loop {
-					j.next.terms = append(j.next.terms, v)
-				}
-				t.words = append(t.words, words[k])
-				t.parents = append(t.parents, int32(i))
-			}
+			j.keepBoth(s, i, keys, words, t)
 		}
 	}
 	return nil
+}
+
+// keepBoth adds a state for each fact, which binds both terms of its key, or one
+// if the atom has the same variable twice and the terms agree.
+func (j *join) keepBoth(s *step, i int, keys, words []uint64, t *trail) {
+	terms, loop := j.now.of(i), s.Entity == s.Value
+	for k, key := range keys {
+		e, v := uint32(key>>32), uint32(key)
+		j.contradictory(s, e)
+		if loop && e != v {
+			continue
+		}
+		if j.next.count++; j.next.count > j.limits.States {
+			return
+		}
+		j.next.terms = append(append(j.next.terms, terms...), e)
+		if !loop {
+			j.next.terms = append(j.next.terms, v)
+		}
+		t.words = append(t.words, words[k])
+		t.parents = append(t.parents, int32(i))
+	}
 }
 
 // contradictory notes the group of a fact that is examined, if it contradicts
