@@ -70,18 +70,12 @@ func (c *choice) pick(depth int, least uint64) (list int, id uint64, ok bool) {
 	return list, id, ok
 }
 
-// choices is a heap of choices by the set at hand; all sets are of one size.
+// choices is a heap of choices by the set at hand; all sets are of one size. It
+// is filled in order, for sets of facts in order begin with sets of records in
+// order.
 type choices []*choice
 
 func (q choices) less(a, b int) bool { return slices.Compare(q[a].ids, q[b].ids) < 0 }
-
-func (q *choices) push(c *choice) {
-	*q = append(*q, c)
-	h := *q
-	for i := len(h) - 1; i > 0 && h.less(i, (i-1)/2); i = (i - 1) / 2 {
-		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
-	}
-}
 
 // next moves the first choice on, or drops it once it has nothing more.
 func (q *choices) next() {

@@ -380,6 +380,70 @@ func TestContradictionsExaminedAreGroups(t *testing.T) {
 	}
 }
 
+func TestConflictsOfOneEntityAreInOrder(t *testing.T) {
+	all := text("a r x", "a r y", "a q x", "a q y", "a p x", "a p y", "B p x", "B p y")
+	for i := range all {
+		all[i].Single = true
+	}
+	s := facts.Build(nil, all)
+	r := evaluate(t, s, &query{where: where("?e p ?v", "?f q ?v", "?g r ?v")}, wide)
+	var got []string
+	for _, g := range r.Conflicts {
+		got = append(got, s.Text(g.Entity)+" "+s.PredicateName(g.Predicate))
+	}
+	if !slices.Equal(got, []string{"B p", "a p", "a q", "a r"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestOneSetOfFactsIsOneAlternative: two matches that rest on the same facts.
+func TestOneSetOfFactsIsOneAlternative(t *testing.T) {
+	s := facts.Build(nil, text("a p b", "b p a"))
+	r := evaluate(t, s, &query{where: where("?x p ?y", "?y p ?x"), selects: []string{}}, wide)
+	if len(r.Answers) != 1 || fmt.Sprint(r.Answers[0].Proofs) != "[[1 2]]" || r.Work.States != 2 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestCopiesOfManySetsAreMerged: alternatives of several sets of facts with
+// several records each come in one order.
+func TestCopiesOfManySetsAreMerged(t *testing.T) {
+	var all []facts.Fact
+	for i := range 24 {
+		f := text("a p m0", "a p m1", "a p m2", "m0 q z", "m1 q z", "m2 q z")[i*5%6]
+		f.Record = uint64(i + 1)
+		all = append(all, f)
+	}
+	q := &query{where: where("?x p ?m", "?m q =z"), selects: []string{"?x"}}
+	s, w := facts.Build(nil, all), newWorld(nil, all)
+	for limit := 1; limit <= 3*4*4+1; limit++ {
+		limits := wide
+		limits.Alternatives = limit
+		r := evaluate(t, s, q, limits)
+		if diff := w.evaluate(q, planOrder(r), limits).compare(s, r); diff != "" {
+			t.Fatalf("%d alternatives: %s", limit, diff)
+		}
+	}
+}
+
+// TestMoreAlternativesThanANumberHolds: they are counted without overflow.
+func TestMoreAlternativesThanANumberHolds(t *testing.T) {
+	var all []facts.Fact
+	for i := range 6 * 3_000 {
+		all = append(all, facts.Fact{Record: uint64(i + 1), Entity: fmt.Sprint("e", i%6), Predicate: "p", Value: fmt.Sprint("v", i/6%2)})
+	}
+	q := &query{selects: []string{}}
+	for i := range 6 {
+		q.where = append(q.where, [3]string{fmt.Sprint("=e", i), "p", fmt.Sprint("?x", i)})
+	}
+	limits := wide
+	limits.Alternatives = 5
+	r := evaluate(t, facts.Build(nil, all), q, limits)
+	if got := fmt.Sprint(r.Answers[0].Proofs); got != "[[1 2 3 4 5 6] [1 2 3 4 5 12] [1 2 3 4 5 18] [1 2 3 4 5 24] [1 2 3 4 5 30]]" || r.AlternativesComplete {
+		t.Errorf("%s, complete: %v", got, r.AlternativesComplete)
+	}
+}
+
 // TestRedundantAtomChangesNoAlternative: an atom that adds nothing changes no alternative.
 func TestRedundantAtomChangesNoAlternative(t *testing.T) {
 	s := codex["codex-s"](t)
@@ -419,18 +483,30 @@ func TestMalformedPrograms(t *testing.T) {
 	}
 }
 
-func TestContextStopsTheJoin(t *testing.T) {
+// TestContextStopsEveryPart cancels at each look at the context in turn: in the
+// join, in the proofs and in the answers.
+func TestContextStopsEveryPart(t *testing.T) {
 	s := codex["codex-s"](t)
-	for _, q := range codexQueries(t) {
-		if q.ID != "q3_dtri" {
-			continue
-		}
-		for _, after := range []int{0, 3, 40} {
-			ctx := &countdown{Context: context.Background(), left: after}
-			r, err := datalog.Evaluate(ctx, s, (&query{q.Where, q.Select}).program(s), wide)
-			if !errors.Is(err, context.Canceled) || r != nil {
-				t.Errorf("cancelled at look %d: %v", after, err)
+	for _, q := range []*query{
+		{where: where("?x P106 ?a", "?x P106 ?b", "?x P27 ?c"), selects: []string{"?x"}},
+		{where: where("?x P106 ?a", "?b P106 ?a", "?x P27 =Q142", "?b P27 =Q142"), selects: []string{"?x", "?b"}},
+		{where: where("?x P27 ?a", "?x P106 ?b"), selects: []string{}},
+		{where: where("?x P530 ?y", "?y P530 ?z", "?z P530 ?x")},
+	} {
+		looks := 0
+		for ; ; looks++ {
+			ctx := &countdown{Context: context.Background(), left: looks}
+			r, err := datalog.Evaluate(ctx, s, q.program(s), wide)
+			if err == nil {
+				break
 			}
+			if !errors.Is(err, context.Canceled) || r != nil {
+				t.Fatalf("cancelled at look %d: %v", looks, err)
+			}
+			looks += looks / 20 // later ones are many and alike
+		}
+		if looks == 0 {
+			t.Errorf("%v never looks at the context", q.where)
 		}
 	}
 }

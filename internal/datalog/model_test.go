@@ -354,6 +354,11 @@ func drawFacts(t *rapid.T) ([]facts.Relation, []facts.Fact) {
 	single := rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "singles in 10")
 	all := make([]facts.Fact, n)
 	for i := range all {
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "again") == 0 {
+			all[i] = all[rapid.IntRange(0, i-1).Draw(t, "which")]
+			all[i].Record = uint64(i + 1)
+			continue
+		}
 		all[i] = facts.Fact{
 			Record: uint64(i + 1), Entity: rapid.SampledFrom(terms).Draw(t, "e"),
 			Predicate: rapid.SampledFrom([]string{"p", "p", "q", "r", "alias"}).Draw(t, "p"),
@@ -406,7 +411,7 @@ func TestAgainstBruteForce(t *testing.T) {
 		relations, all := drawFacts(t)
 		s := drawSet(t, relations, all)
 		w := newWorld(relations, all)
-		for range 4 {
+		for range 30 {
 			q, limits := drawQuery(t), drawLimits(t)
 			r, err := datalog.Evaluate(context.Background(), s, q.program(s), limits)
 			if err != nil {

@@ -260,9 +260,9 @@ func (p *proofs) first(places []int32, count int) [][]uint64 {
 		size := len(p.set(places[low]))
 		var queue choices
 		for ; low < len(places) && len(p.set(places[low])) == size; low++ {
-			if c := p.newChoice(p.set(places[low])); c.advance() {
-				queue.push(c)
-			}
+			c := p.newChoice(p.set(places[low]))
+			c.advance()
+			queue = append(queue, c)
 		}
 		for len(queue) > 0 && len(p.out)-begin < count {
 			p.out = append(p.out, slices.Clone(queue[0].ids))

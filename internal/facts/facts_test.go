@@ -469,3 +469,46 @@ func TestWithRelationsMovesOnlyWhatChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestOfOneRecordTheLastFactCounts(t *testing.T) {
+	s := facts.Build(nil, []facts.Fact{
+		{Record: 7, Entity: "a", Predicate: "p", Value: "x"}, {Record: 3, Entity: "b", Predicate: "p", Value: "y"},
+		{Record: 7, Entity: "a", Predicate: "p", Value: "z"},
+	})
+	a, _ := s.Lookup("a")
+	p, _ := s.Predicate("p")
+	if values := s.Values(a, p); s.Records() != 2 || len(values) != 1 || s.Text(values[0].Term) != "z" {
+		t.Errorf("%d records, %v", s.Records(), values)
+	}
+	if s.Apply(nil, []uint64{99}) != s || s.Apply([]facts.Fact{{Record: 3, Entity: "b", Predicate: "p", Value: "y"}}, nil) != s {
+		t.Error("a change that changes nothing makes another set")
+	}
+}
+
+// TestEveryByteChange changes each byte of a form in several ways: what still
+// loads has exactly the form that was loaded.
+func TestEveryByteChange(t *testing.T) {
+	data := facts.Build([]facts.Relation{{Name: "p", Aliases: []string{"q"}, Single: true}}, []facts.Fact{
+		{Record: 1, Entity: "a", Predicate: "p", Value: "b", Single: true}, {Record: 4, Entity: "a", Predicate: "q", Value: "c"},
+		{Record: 9, Entity: "bb", Predicate: "r", Value: "bb"}, {Record: 10, Entity: "a", Predicate: "p", Value: "b"},
+	}).AppendBinary(nil)
+	loaded, refused := 0, 0
+	for i := range data {
+		for _, change := range []byte{1, 2, 4, 8, 16, 32, 64, 128, 255} {
+			changed := bytes.Clone(data)
+			changed[i] ^= change
+			s, err := facts.Load(changed)
+			if err != nil {
+				refused++
+				continue
+			}
+			loaded++
+			if !bytes.Equal(s.AppendBinary(nil), changed) {
+				t.Fatalf("byte %d changed by %d loads as another form", i, change)
+			}
+		}
+	}
+	if loaded == 0 || refused == 0 {
+		t.Errorf("%d loaded, %d refused", loaded, refused)
+	}
+}
