@@ -98,7 +98,9 @@ func NewAtom(entity Term, predicate string, value Term) Atom {
 }
 
 // MarshalJSON writes the atom as a list of three.
-func (a Atom) MarshalJSON() ([]byte, error) { return json.Marshal([]any{a.Entity, a.Predicate, a.Value}) }
+func (a Atom) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{a.Entity, a.Predicate, a.Value})
+}
 
 // UnmarshalJSON reads a list of three.
 func (a *Atom) UnmarshalJSON(data []byte) error {

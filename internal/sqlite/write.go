@@ -16,12 +16,11 @@ type WriteTx struct {
 
 // update is one call of Update that waits in the queue.
 type update struct {
-	ctx     context.Context
-	scope   Scope
-	fn      func(*WriteTx) error
-	err     error
-	started bool
-	done    chan struct{}
+	ctx   context.Context
+	scope Scope
+	fn    func(*WriteTx) error
+	err   error
+	done  chan struct{}
 }
 
 // Update runs fn in a transaction and returns when what it wrote is on the disk;
