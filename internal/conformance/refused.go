@@ -150,7 +150,8 @@ func Refused(t *testing.T, newDoor func(t *testing.T, s grounded.Service) Door) 
 	}
 	// The control: what the malformed texts were made from is well formed.
 	for op, args := range validArguments() {
-		_, err := door(t.Context(), op, []byte(args))
+		memory, _ := Open(t)
+		_, err := newDoor(t, memory)(t.Context(), op, []byte(args))
 		if errors.Is(err, grounded.InvalidArgument) {
 			t.Errorf("%s: valid arguments are refused: %v", op, err)
 		}
