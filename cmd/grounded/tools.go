@@ -22,6 +22,8 @@ func toolCommands(env *environment) []*cobra.Command {
 		newSetupCommand(env),
 		newHookCommand(env),
 		newMCPCommand(env),
+		newServeCommand(env),
+		newTokenCommand(env),
 		newDoctorCommand(env),
 		newMaintainCommand(env),
 		newBackupCommand(env),

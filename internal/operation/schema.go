@@ -9,8 +9,15 @@ import (
 	"github.com/grounded-memory/grounded"
 )
 
-// RequestSchema returns the JSON Schema of the operation's arguments.
-func (o Operation) RequestSchema() (*jsonschema.Schema, error) { return schemaOf(o.Request) }
+// RequestSchema returns the JSON Schema of the operation's arguments. Like the
+// decoder, it takes no members but those that it names.
+func (o Operation) RequestSchema() (*jsonschema.Schema, error) {
+	s, err := schemaOf(o.Request)
+	if err == nil {
+		shut(s)
+	}
+	return s, err
+}
 
 // ResultSchema returns the JSON Schema of the operation's result. Later
 // versions may add fields, so it allows more than it names.
@@ -24,6 +31,21 @@ func (o Operation) ResultSchema() (*jsonschema.Schema, error) {
 
 func schemaOf(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: typeSchemas()})
+}
+
+// shut lets objects have no more members than are named. A schema that stands
+// for an embedded struct cannot say so itself.
+func shut(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Properties != nil && s.AdditionalProperties == nil {
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	}
+	for _, p := range s.Properties {
+		shut(p)
+	}
+	shut(s.Items)
 }
 
 // open lets objects have more members than are named.
@@ -86,7 +108,6 @@ func typeSchemas() map[reflect.Type]*jsonschema.Schema {
 				"format":           {Type: "string", Enum: []any{"json", "text"}},
 				"max_combinations": {Type: "integer", Minimum: &one},
 			},
-			AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
 		},
 	}
 }
