@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/grounded-memory/grounded"
@@ -17,7 +18,7 @@ func allowedHosts(configured []string) (map[string]bool, error) {
 	hosts := make(map[string]bool, len(configured))
 	for _, host := range configured {
 		name, port := splitHost(strings.ToLower(host))
-		if name == "" || strings.ContainsAny(name, " /@\\*?#") || strings.HasSuffix(host, ":") {
+		if name == "" || strings.ContainsAny(name, " /@\\*?#") || strings.HasSuffix(host, ":") || port != "" && !isPort(port) {
 			return nil, fmt.Errorf("%q is no host such as memory.example.com or memory.example.com:8443", host)
 		}
 		if port != "" {
@@ -26,6 +27,11 @@ func allowedHosts(configured []string) (map[string]bool, error) {
 		hosts[name] = true
 	}
 	return hosts, nil
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 // splitHost parts host:port, [address]:port, [address] and host.
