@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/grounded-memory/grounded"
 )
@@ -51,7 +52,9 @@ func do[Request, Result any](ctx context.Context, c *Client, operation string, r
 		return nil, err
 	}
 	result := new(Result)
-	if err := json.Unmarshal(data, result); err != nil {
+	// Members that this version does not know are passed over: later ones may
+	// add some.
+	if err := json.Unmarshal(data, result); err != nil || jsontext.Value(data).Kind() != '{' {
 		return nil, unavailable("the reply is not a result of %s", operation)
 	}
 	return result, nil

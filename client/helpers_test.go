@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -105,5 +106,32 @@ func TestMethodsReachTheirOperations(t *testing.T) {
 	}
 	if len(paths) != 0 {
 		t.Errorf("nil requests reached %q", paths)
+	}
+}
+
+// startService starts a real service for an example.
+func startService() (url, secret string, stop func()) {
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "grounded-example-")
+	must(err)
+	store, err := grounded.Open(context.Background(), filepath.Join(dir, "memory.db"), nil)
+	must(err)
+	memory, err := store.Scope("acme", "support")
+	must(err)
+	path := filepath.Join(dir, "tokens")
+	secret, _, err = httpapi.AddToken(path, "write", time.Now(), time.Time{}, nil)
+	must(err)
+	tokens, err := httpapi.OpenTokens(path)
+	must(err)
+	handler, err := httpapi.New(memory, httpapi.Options{Tokens: tokens})
+	must(err)
+	server := httptest.NewServer(handler)
+	return server.URL, secret, func() {
+		server.Close()
+		must(errors.Join(store.Close(), os.RemoveAll(dir)))
 	}
 }
