@@ -38,7 +38,7 @@ func TestAClientIsLight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}
-	dir, err := os.MkdirTemp(".", "testdata-light-")
+	dir, err := os.MkdirTemp(".", ".light-") // inside the module, out of its packages
 	if err != nil {
 		t.Fatal(err)
 	}

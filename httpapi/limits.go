@@ -109,6 +109,7 @@ func (h *Handler) leavePlace() { <-h.places }
 // that a slow client holds no place.
 func (h *Handler) serveMCP(x *exchange) error {
 	if x.request.Method != http.MethodPost {
+		x.request.Body = http.MaxBytesReader(x.writer, x.request.Body, h.options.MaxBodyBytes)
 		h.options.MCP.ServeHTTP(x.writer, x.request)
 		return nil
 	}
