@@ -503,7 +503,7 @@ func TestContextStopsEveryPart(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || r != nil {
 				t.Fatalf("cancelled at look %d: %v", looks, err)
 			}
-			looks += looks / 20 // later ones are many and alike
+			looks += looks / 3 // later ones are many and alike
 		}
 		if looks == 0 {
 			t.Errorf("%v never looks at the context", q.where)

@@ -445,8 +445,10 @@ func TestUnknownNumbers(t *testing.T) {
 // do and do not concern, each against a set built under them.
 func TestWithRelationsMovesOnlyWhatChanges(t *testing.T) {
 	all := []facts.Fact{
-		{Record: 1, Entity: "e", Predicate: "p", Value: "1"}, {Record: 2, Entity: "e", Predicate: "p", Value: "2"},
-		{Record: 3, Entity: "e", Predicate: "q", Value: "3"}, {Record: 4, Entity: "f", Predicate: "q", Value: "4", Single: true},
+		{Record: 1, Entity: "e", Predicate: "p", Value: "1"},
+		{Record: 2, Entity: "e", Predicate: "p", Value: "2"},
+		{Record: 3, Entity: "e", Predicate: "q", Value: "3"},
+		{Record: 4, Entity: "f", Predicate: "q", Value: "4", Single: true},
 	}
 	s := facts.Build(nil, all)
 	for _, c := range []struct {
@@ -472,7 +474,8 @@ func TestWithRelationsMovesOnlyWhatChanges(t *testing.T) {
 
 func TestOfOneRecordTheLastFactCounts(t *testing.T) {
 	s := facts.Build(nil, []facts.Fact{
-		{Record: 7, Entity: "a", Predicate: "p", Value: "x"}, {Record: 3, Entity: "b", Predicate: "p", Value: "y"},
+		{Record: 7, Entity: "a", Predicate: "p", Value: "x"},
+		{Record: 3, Entity: "b", Predicate: "p", Value: "y"},
 		{Record: 7, Entity: "a", Predicate: "p", Value: "z"},
 	})
 	a, _ := s.Lookup("a")
@@ -489,8 +492,10 @@ func TestOfOneRecordTheLastFactCounts(t *testing.T) {
 // loads has exactly the form that was loaded.
 func TestEveryByteChange(t *testing.T) {
 	data := facts.Build([]facts.Relation{{Name: "p", Aliases: []string{"q"}, Single: true}}, []facts.Fact{
-		{Record: 1, Entity: "a", Predicate: "p", Value: "b", Single: true}, {Record: 4, Entity: "a", Predicate: "q", Value: "c"},
-		{Record: 9, Entity: "bb", Predicate: "r", Value: "bb"}, {Record: 10, Entity: "a", Predicate: "p", Value: "b"},
+		{Record: 1, Entity: "a", Predicate: "p", Value: "b", Single: true},
+		{Record: 4, Entity: "a", Predicate: "q", Value: "c"},
+		{Record: 9, Entity: "bb", Predicate: "r", Value: "bb"},
+		{Record: 10, Entity: "a", Predicate: "p", Value: "b"},
 	}).AppendBinary(nil)
 	loaded, refused := 0, 0
 	for i := range data {
