@@ -20,7 +20,7 @@ const module = "github.com/grounded-memory/grounded"
 // The root is "."; docs/architecture.md draws the same table.
 var imports = map[string][]string{
 	".": {
-		"internal/canonical", "internal/datalog", "internal/facts", "internal/index", "internal/packing", "internal/question",
+		"internal/canonical", "internal/datalog", "internal/facts", "internal/index", "internal/notes", "internal/packing", "internal/question",
 		"internal/rank", "internal/rank/bank", "internal/rewrite", "internal/scopedigest", "internal/screen", "internal/sqlite",
 		"internal/textform", "tokenizer",
 	},

@@ -39,6 +39,13 @@ func inverseFrequency(documents, frequency int) uint32 {
 	return log2(2*uint64(documents)+2) - log2(2*uint64(frequency)+1)
 }
 
+// k1 and b with 8 fractional bits.
+const (
+	textK1, textB   = 307, 192
+	shortK1, shortB = 154, 96
+	longK1, longB   = 640, 256
+)
+
 // bm25 holds the numbers by which one index is scored.
 type bm25 struct {
 	documents int
@@ -47,16 +54,17 @@ type bm25 struct {
 	low       [4][notes.LengthCodes]uint32
 }
 
-// newBM25 chooses k1 and b by the kind of the notes: 1.2 and 0.75 as in the
-// textbook; for messages, notes with a speaker, of 100 words and more in the
-// mean, 2.5 and 1, because their lengths say nothing but how much was said at
-// once. Between 50 and 100 words of messages the values go over in steps.
+// newBM25 chooses k1 and b by the kind of the notes. For texts they are 1.2 and
+// 0.75, as in the textbook. For messages, where most notes have a speaker, they
+// go from 0.6 and 0.375 (50 words and less in the mean: a word said twice is hardly
+// more than said once, and lengths differ little) to 2.5 and 1 (100 words and
+// more: a long message says nothing but how much was said at once).
 func newBM25(stats *notes.Stats) *bm25 {
-	k1, b := uint64(307), uint64(192)
+	k1, b := uint64(textK1), uint64(textB)
 	if stats.Docs > 0 && 2*stats.WithSpeaker > stats.Docs {
-		long := min(max(int64(stats.Tokens)/int64(stats.Docs), 50), 100) - 50 // 0 to 50
-		k1 += uint64(long) * (640 - 307) / 50
-		b += uint64(long) * (256 - 192) / 50
+		long := min(max(stats.Tokens/uint64(stats.Docs), 50), 100) - 50 // 0 to 50
+		k1 = shortK1 + long*(longK1-shortK1)/50
+		b = shortB + long*(longB-shortB)/50
 	}
 	s := &bm25{documents: stats.Docs, gain: uint32(1<<parameter + k1)}
 	mean := max(1, stats.Tokens<<parameter/uint64(max(1, stats.Docs)))
@@ -92,6 +100,9 @@ func (s *bm25) best(idf uint32) uint32 {
 func impact(idf, saturation uint32) uint32 {
 	return uint32(uint64(idf) * uint64(saturation) >> fraction)
 }
+
+// functionShare is what the weight of function words is divided by.
+const functionShare = 8
 
 // term is one stem of a question.
 type term struct {
@@ -146,6 +157,9 @@ func lookUp(x *notes.Index, scores *bm25, words []string) *question {
 			q.known++
 		}
 		t.idf = inverseFrequency(scores.documents, frequency)
+		if !slices.ContainsFunc(t.words, func(w string) bool { return !isFunctionWord(w) }) {
+			t.idf = max(1, t.idf/functionShare)
+		}
 		t.best = scores.best(t.idf)
 		q.best += uint64(t.best)
 		q.idf += uint64(t.idf)
