@@ -96,8 +96,7 @@ func (v *view) program(q *QueryRequest) datalog.Program {
 	var names []string
 	term := func(t Term) datalog.Term {
 		if !t.variable {
-			id, ok := v.AllFacts.Lookup(t.text)
-			return datalog.Const(id, ok)
+			return constant(v.AllFacts.Lookup, t.text)
 		}
 		n, ok := number[t.text]
 		if !ok {
@@ -109,14 +108,23 @@ func (v *view) program(q *QueryRequest) datalog.Program {
 	}
 	p := datalog.Program{}
 	for _, a := range q.Where {
-		id, ok := v.AllFacts.Predicate(a.Predicate)
-		p.Atoms = append(p.Atoms, datalog.Atom{Entity: term(a.Entity), Predicate: datalog.Const(id, ok), Value: term(a.Value)})
+		p.Atoms = append(p.Atoms, datalog.Atom{Entity: term(a.Entity), Predicate: constant(v.AllFacts.Predicate, a.Predicate), Value: term(a.Value)})
 	}
 	p.Variables = names
 	for _, name := range q.Select {
 		p.Select = append(p.Select, number[name])
 	}
 	return p
+}
+
+// constant is a constant's id, or its text where no fact holds it: the plan must
+// not depend on whether this process has seen it before.
+func constant(find func(string) (uint32, bool), text string) datalog.Term {
+	id, ok := find(text)
+	if !ok {
+		return datalog.Missing(text)
+	}
+	return datalog.Const(id, true)
 }
 
 // answers fills in the rows of a query that has its answers.
