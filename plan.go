@@ -63,14 +63,14 @@ func (v *view) run(ctx context.Context, plan Plan) (*outcome, error) {
 
 // replan puts a plan that came with a certificate through the checks of its
 // request again.
-func replan(p Plan) (Plan, error) {
+func (m *Memory) replan(p Plan) (Plan, error) {
 	switch {
 	case p.Operation == opQuery && p.Query != nil && p.Recall == nil && p.RecallGrounded == nil:
 		return planQuery(p.Query)
 	case p.Operation == opRecall && p.Recall != nil && p.Query == nil && p.RecallGrounded == nil:
 		return planRecall(p.Recall)
 	case p.Operation == opRecallGrounded && p.RecallGrounded != nil && p.Query == nil && p.Recall == nil:
-		return planRecallGrounded(p.RecallGrounded)
+		return m.planRecallGrounded(p.RecallGrounded)
 	}
 	return Plan{}, invalid("plan", "holds no one operation")
 }
@@ -172,7 +172,7 @@ func planRecall(req *RecallRequest) (Plan, error) {
 	return Plan{Operation: opRecall, Recall: r, Heuristics: heuristics}, nil
 }
 
-func planRecallGrounded(req *RecallGroundedRequest) (Plan, error) {
+func (m *Memory) planRecallGrounded(req *RecallGroundedRequest) (Plan, error) {
 	if req == nil {
 		return Plan{}, invalid("query", "missing")
 	}
@@ -193,7 +193,7 @@ func planRecallGrounded(req *RecallGroundedRequest) (Plan, error) {
 	if r.Policy == "" {
 		r.Policy = defaultPolicy
 	}
-	if !knownPolicy(r.Policy) {
+	if !m.knownPolicy(r.Policy) {
 		c.fail("policy", "%q is no policy; grounded banks lists them", clip(r.Policy))
 	}
 	if c.err != nil {

@@ -175,7 +175,7 @@ func (v *view) termOf(words string) (uint32, bool) {
 // were supplied. A reachable phrase with two targets is Conflict, a rewrite
 // beyond a bound BudgetExceeded; neither gives results.
 func (m *Memory) RecallGrounded(ctx context.Context, req *RecallGroundedRequest) (*RecallGroundedResult, error) {
-	plan, err := planRecallGrounded(req)
+	plan, err := m.planRecallGrounded(req)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/grounded-memory/grounded/internal/index"
+	"github.com/grounded-memory/grounded/internal/rank/bank"
 	"github.com/grounded-memory/grounded/internal/sqlite"
 	"github.com/grounded-memory/grounded/internal/textform"
 	"github.com/grounded-memory/grounded/tokenizer"
@@ -30,6 +31,10 @@ type Options struct {
 	Logger *slog.Logger
 	// Tokenizers are offered to Pack beside the built-in ones.
 	Tokenizers []tokenizer.Tokenizer
+	// PolicyBanks are further banks of ranking policies, as fetched by the
+	// package hub. One with the name of a built-in bank stands in its place;
+	// certificates name its digest.
+	PolicyBanks [][]byte
 	// BusyTimeout is how long a write waits for another process; default 30 s.
 	BusyTimeout time.Duration
 	// Progress, if set, is told how far a long search for a packet has come.
@@ -39,8 +44,9 @@ type Options struct {
 // Store is one file of memory. It is safe for concurrent use, and several
 // processes may open the same file.
 type Store struct {
-	db   *sqlite.DB
-	opts Options
+	db    *sqlite.DB
+	opts  Options
+	banks []*bank.Bank
 
 	mu     sync.Mutex
 	scopes map[sqlite.Scope]*Memory
@@ -66,11 +72,15 @@ func Open(ctx context.Context, path string, opts *Options) (*Store, error) {
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = 30 * time.Second
 	}
+	banks, err := loadBanks(o.PolicyBanks)
+	if err != nil {
+		return nil, err
+	}
 	db, err := sqlite.Open(ctx, path, sqlite.Options{ReadOnly: o.ReadOnly, BusyTimeout: o.BusyTimeout, Rand: o.Rand})
 	if err != nil {
 		return nil, storeError("open "+path, err)
 	}
-	return &Store{db: db, opts: o, scopes: make(map[sqlite.Scope]*Memory)}, nil
+	return &Store{db: db, opts: o, banks: banks, scopes: make(map[sqlite.Scope]*Memory)}, nil
 }
 
 // Close waits for calls in flight and closes the file. Later calls are Unavailable.

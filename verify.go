@@ -40,7 +40,7 @@ func (m *Memory) checkForm(c *Certificate) (Plan, []Reason) {
 		return Plan{}, []Reason{ReasonMalformed}
 	}
 	var reasons []Reason
-	plan, err := replan(c.Plan)
+	plan, err := m.replan(c.Plan)
 	if err != nil || !sameRequest(plan, c.Plan) || !ascending(c.Evidence) {
 		reasons = append(reasons, ReasonMalformed)
 	}

@@ -82,6 +82,9 @@ func (e *edit) count(v *view, doc uint32, by int) {
 	if v.flags[doc]&Claim != 0 {
 		s.Claims += by
 	}
+	if v.flags[doc]&Question != 0 {
+		s.Questions += by
+	}
 	if v.sessions[doc] != None {
 		s.InSession += by
 	}

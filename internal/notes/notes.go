@@ -79,6 +79,7 @@ type Stats struct {
 	WithSpeaker int    // documents with a speaker
 	Sessions    int    // distinct sessions
 	Speakers    int    // distinct speakers
+	Questions   int    // documents that end in a question mark
 	// Lengths counts documents by the code of their length, see LengthCode.
 	Lengths [LengthCodes]uint32
 }

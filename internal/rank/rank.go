@@ -166,8 +166,10 @@ func gather(ctx context.Context, x *notes.Index, variants []Variant, limit int) 
 		}
 		return sign(int64(a.record) - int64(b.record))
 	})
+	clear(p.place) // some have gone, and the others stand elsewhere
 	for i := range p.best {
 		p.best[i].features[BM25] = p.best[i].relative
+		p.place[p.best[i].ref] = i
 	}
 	return p, nil
 }

@@ -1,0 +1,92 @@
+// Command trainbanks reproduces the two policy banks from their data recipe,
+// byte for byte, without a network.
+//
+//	go run ./cmd/trainbanks -data ../shared/data/retrieval -out internal/rank/bank
+//
+// It reads the sets that may be redistributed (qmsum-train, musique100, medsyn)
+// and the generated sets of package training, trains 24 small networks and writes
+// dialogue.bank and passage.bank. docs/ranking.md explains the recipe.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/grounded-memory/grounded/internal/eval"
+	"github.com/grounded-memory/grounded/internal/rank"
+	"github.com/grounded-memory/grounded/internal/rank/bank"
+	"github.com/grounded-memory/grounded/internal/training"
+)
+
+func main() {
+	data := flag.String("data", filepath.Join("..", "shared", "data", "retrieval"), "folder of the sets")
+	out := flag.String("out", filepath.Join("internal", "rank", "bank"), "folder to write the banks to")
+	flag.Parse()
+	if err := run(context.Background(), *data, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "trainbanks:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, data, out string) error {
+	recipes, err := loadRecipes(ctx, data)
+	if err != nil {
+		return err
+	}
+	for i, name := range bank.Names() {
+		b := &bank.Bank{Name: name, FeatureVersion: rank.FeatureVersion, FeatureDigest: rank.FeatureDigest()}
+		for purpose := range bank.Purposes {
+			for member := range bank.Members {
+				seed := i*bank.Policies + purpose*bank.Members + member
+				b.Policies[purpose*bank.Members+member] = recipes[name][purpose].Train(purpose, member, seed)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(out, name+".bank"), b.Encode(), 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s: SHA-256 %x\n", name, b.Digest)
+	}
+	return nil
+}
+
+// loadRecipes is the data recipe.
+func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recipe, error) {
+	corpora := map[string]*training.Corpus{}
+	for _, name := range []string{"qmsum-train", "musique100", "medsyn"} {
+		set, err := eval.Load(filepath.Join(data, name))
+		if err != nil {
+			return nil, err
+		}
+		if corpora[name], err = training.FromSet(ctx, set); err != nil {
+			return nil, err
+		}
+	}
+	for kind, n := range map[string]int{training.Dialogue: 60, training.Assistant: 200, training.Facts: 60} {
+		var err error
+		if corpora[kind], err = training.Generated(ctx, kind, n); err != nil {
+			return nil, err
+		}
+	}
+	mix := func(limit int32, shares ...any) *training.Recipe {
+		r := &training.Recipe{Examples: 2400, Epochs: 12, Limit: limit}
+		for i := 0; i < len(shares); i += 2 {
+			r.Mix = append(r.Mix, training.Part{Corpus: corpora[shares[i].(string)], Percent: shares[i+1].(int)})
+		}
+		return r
+	}
+	return map[string][]*training.Recipe{
+		bank.Dialogue: {
+			mix(6144, training.Dialogue, 45, "qmsum-train", 35, "musique100", 10, training.Assistant, 10),
+			mix(6144, training.Assistant, 40, training.Dialogue, 20, "qmsum-train", 20, "medsyn", 10, "musique100", 10),
+			mix(6144, "qmsum-train", 70, training.Dialogue, 20, "musique100", 10),
+		},
+		bank.Passage: {
+			mix(1536, training.Facts, 50, "musique100", 30, "medsyn", 20),
+			mix(1024, "musique100", 60, "medsyn", 40),
+			mix(1024, "medsyn", 60, "musique100", 40),
+		},
+	}, nil
+}
