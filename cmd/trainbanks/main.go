@@ -79,14 +79,14 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 	}
 	return map[string][]*training.Recipe{
 		bank.Dialogue: {
-			mix(6144, training.Dialogue, 45, "qmsum-train", 35, "musique100", 10, training.Assistant, 10),
-			mix(6144, training.Assistant, 40, training.Dialogue, 20, "qmsum-train", 20, "medsyn", 10, "musique100", 10),
-			mix(6144, "qmsum-train", 70, training.Dialogue, 20, "musique100", 10),
+			mix(8192, training.Dialogue, 30, "qmsum-train", 40, "musique100", 15, "medsyn", 15),
+			mix(8192, training.Assistant, 25, training.Dialogue, 15, "qmsum-train", 25, "medsyn", 20, "musique100", 15),
+			mix(8192, "qmsum-train", 70, training.Dialogue, 10, "musique100", 10, "medsyn", 10),
 		},
 		bank.Passage: {
-			mix(1536, training.Facts, 50, "musique100", 30, "medsyn", 20),
-			mix(1024, "musique100", 60, "medsyn", 40),
-			mix(1024, "medsyn", 60, "musique100", 40),
+			mix(3072, training.Facts, 50, "musique100", 30, "medsyn", 20),
+			mix(2048, "musique100", 60, "medsyn", 40),
+			mix(2048, "medsyn", 60, "musique100", 40),
 		},
 	}, nil
 }

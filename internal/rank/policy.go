@@ -29,15 +29,17 @@ func (plain) NeedsFeatures() bool { return false }
 // Score returns the BM25 feature.
 func (plain) Score(f *Features) int64 { return int64(f[BM25]) }
 
-// hand is a rule of three weights: BM25, what the neighbours in the session
-// cover of the question, and whether the question names the speaker.
+// hand is a rule of three weights: BM25 in parts of the best candidate's, what
+// note and neighbours in the session cover of the question, and whether the
+// question names the note's speaker or others. The weights are those of a rule
+// that was measured before this program was written, untuned.
 type hand struct{}
 
 // NeedsFeatures returns true.
 func (hand) NeedsFeatures() bool { return true }
 
-// Score adds 3/16 of the neighbours' coverage and 1/8 for the speaker to BM25.
+// Score adds 0.4 of the window's coverage and 0.15 for the speaker (less as much
+// if others are named) to BM25.
 func (hand) Score(f *Features) int64 {
-	neighbours := int64(f[PreviousCoverage]) + int64(f[NextCoverage])
-	return 16*int64(f[BM25]) + 3*neighbours/2 + 2*int64(f[SpeakerNamed])
+	return 20*int64(f[BM25ToBest]) + 8*int64(f[WindowCoverage]) + 3*int64(f[SpeakerNamed]) - 3*int64(f[OtherNamed])
 }

@@ -261,9 +261,12 @@ func (g *generator) exchange(t topic, values map[string]string, people [2]string
 		g.line(people, 1-me, chatter)
 	}
 	if g.random.chance(70) {
+		g.ask(one("about"), evidence)
+	}
+	if g.random.chance(25) {
 		g.ask(one("exam"), evidence)
 	}
-	if g.random.chance(70) {
+	if g.random.chance(30) {
 		g.ask(expand(deepQuestion(g.random, t, detail), values), deeper)
 	}
 }
@@ -280,8 +283,8 @@ func deepQuestion(r *random, t topic, detail int) string {
 func (g *generator) facts(t topic, values map[string]string, me string) {
 	lines := t.lines["fact"]
 	first := g.say(me, expand(lines[0], values))
-	g.ask(expand(pick(g.random, t.lines["exam"]), values), first)
-	if g.random.chance(70) {
+	g.ask(expand(pick(g.random, t.lines[pick(g.random, []string{"about", "about", "exam"})]), values), first)
+	if g.random.chance(40) {
 		second := g.say(me, expand(lines[1], values))
 		g.ask(expand(pick(g.random, t.lines["deep"]), values), second)
 	}

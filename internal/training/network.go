@@ -22,7 +22,7 @@ const (
 	maxHidden   = 255.0 / 128
 	maxWeight   = 127.0 / weightScale
 	maxOutput   = 127.0 / outputScale
-	sharpness   = 24 // of the softmax over candidates
+	sharpness   = 10 // of the softmax over candidates
 )
 
 // network is a policy in training. Products are rounded before they are added
@@ -82,7 +82,7 @@ func (n *network) gradient(e example, limit float64, g *network) {
 	most, grades := math.Inf(-1), 0.0
 	for i := range e {
 		raw[i] = n.forward(&e[i].x, &units[i])
-		scores[i] = sharpness * (e[i].x[rank.BM25] + max(-limit, min(limit, raw[i])))
+		scores[i] = sharpness * (e[i].x[rank.BM25ToBest] + max(-limit, min(limit, raw[i])))
 		most = max(most, scores[i])
 		grades += e[i].grade
 	}
@@ -134,7 +134,7 @@ const (
 	beta1   = 0.9
 	beta2   = 0.999
 	epsilon = 1e-8
-	decay   = 0.002
+	decay   = 0.02
 )
 
 func (a *adam) step(n, g *network, share float64) {

@@ -142,11 +142,32 @@ func (r *Recipe) Train(purpose, member, seed int) bank.Policy {
 	for range r.Epochs * r.Examples / batch {
 		var g network
 		for range batch {
-			n.gradient(pick(rng, pools[r.draw(rng)]), limit, &g)
+			e := pick(rng, pools[r.draw(rng)])
+			if rng.chance(25) {
+				e = withoutNeighbours(e)
+			}
+			n.gradient(e, limit, &g)
 		}
 		optimiser.step(n, &g, 1.0/batch)
 	}
 	return n.policy(purpose, member, r.Limit)
+}
+
+// withoutNeighbours blanks what the notes beside say, so that a network learns to
+// do without: many scopes have no order.
+func withoutNeighbours(e example) example {
+	out := slices.Clone(e)
+	for i := range out {
+		x := &out[i].x
+		for _, f := range []int{
+			rank.PreviousCoverage, rank.NextCoverage, rank.SecondPrevious, rank.SecondNext, rank.NewFromNeighbours,
+			rank.PreviousBM25, rank.NextBM25, rank.SessionBest, rank.SessionShare, rank.PreviousAsks,
+		} {
+			x[f] = 0
+		}
+		x[rank.WindowCoverage] = x[rank.Coverage]
+	}
+	return out
 }
 
 // draw chooses a part of the mix by its share.

@@ -36,9 +36,9 @@ func PurposesOf(name string) []string {
 func frozen(name string) string {
 	switch name {
 	case Dialogue:
-		return "2a67f6e51d67b5fff08afae3ef8b0d3b9da53c471ac1ef523d5940d7aa89108d"
+		return "d81131ae24262f4a5f6824d41abaab0098895f66978748e239af417745b5f283"
 	case Passage:
-		return "afec1dc0da27af30918e6efce77c545c2fe823eb096f535396d943b062519c2b"
+		return "9f4240c2d1720f6d778df42699accfd3221c4de9b291b0a0d9307d45791bd77f"
 	}
 	return ""
 }
@@ -113,8 +113,8 @@ func (b *Bank) PolicyNames() []string {
 	return out
 }
 
-// mean is the mean of some networks as a policy: BM25 plus their mean bounded
-// correction, in the units of the BM25 feature times the number of networks.
+// mean is the mean of some networks as a policy: BM25 in parts of the best
+// candidate's, plus their mean bounded correction, times the number of networks.
 type mean []Policy
 
 // NeedsFeatures returns true.
@@ -124,7 +124,7 @@ func (mean) NeedsFeatures() bool { return true }
 func (m mean) Score(f *rank.Features) int64 {
 	sum := int64(0)
 	for i := range m {
-		sum += int64(f[rank.BM25]) + int64(m[i].Correct(f[:]))
+		sum += int64(f[rank.BM25ToBest]) + int64(m[i].Correct(f[:]))
 	}
 	return sum
 }
@@ -133,8 +133,8 @@ func (m mean) Score(f *rank.Features) int64 {
 //
 //	notes in sessions: at least half          → dialogue
 //	    fewer than 1 in 25 ends in a question → passage/fact (statements in sessions)
-//	    mean length of 60 words or more       → assistant
 //	    more than 2 speakers                  → meeting
+//	    mean length of 60 words or more       → assistant
 //	    else                                  → people
 //	else                                      → passage
 //	    mean length below 25 words            → fact
@@ -146,10 +146,10 @@ func Choose(stats *notes.Stats) (bank, purpose string) {
 		switch {
 		case 25*stats.Questions < stats.Docs && mean < 60:
 			return Passage, "fact"
-		case mean >= 60:
-			return Dialogue, "assistant"
 		case stats.Speakers > 2:
 			return Dialogue, "meeting"
+		case mean >= 60:
+			return Dialogue, "assistant"
 		}
 		return Dialogue, "people"
 	}
