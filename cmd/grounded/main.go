@@ -83,6 +83,7 @@ type environment struct {
 	db, tenant, namespace string
 	readOnly              bool
 	clockText             string
+	policyBanks           []string
 	clock                 *fixedClock // set when --clock is
 }
 
@@ -110,6 +111,7 @@ gives back only what was supplied, with the records that prove it. Start with:
 	flags.StringVar(&env.tenant, "tenant", envOr("GROUNDED_TENANT", "default"), "tenant of the scope (GROUNDED_TENANT)")
 	flags.StringVar(&env.namespace, "namespace", envOr("GROUNDED_NAMESPACE", "default"), "namespace of the scope (GROUNDED_NAMESPACE)")
 	flags.BoolVar(&env.readOnly, "read-only", false, "never write to the file")
+	flags.StringSliceVar(&env.policyBanks, "policy-bank", nil, "a further policy bank's file (may be repeated)")
 	flags.StringVar(&env.clockText, "clock", "", "fix the time, e.g. 2026-01-01T00:00:00Z (for tests and replays)")
 	root.AddGroup(
 		&cobra.Group{ID: "operations", Title: "Operations of the memory:"},
@@ -159,7 +161,15 @@ func (env *environment) openStore(ctx context.Context) (*grounded.Store, error) 
 			return nil, err
 		}
 	}
-	return grounded.Open(ctx, env.db, env.options())
+	options := env.options()
+	for _, path := range env.policyBanks {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		options.PolicyBanks = append(options.PolicyBanks, data)
+	}
+	return grounded.Open(ctx, env.db, options)
 }
 
 // withMemory opens the memory for the length of fn.

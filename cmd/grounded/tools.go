@@ -19,6 +19,7 @@ func toolCommands(env *environment) []*cobra.Command {
 		newExportCommand(env),
 		newExplainCommand(env),
 		newEvalCommand(env),
+		newBanksCommand(env),
 		newSetupCommand(env),
 		newHookCommand(env),
 		newMCPCommand(env),

@@ -70,8 +70,16 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 			return nil, err
 		}
 	}
-	mix := func(limit int32, shares ...any) *training.Recipe {
-		r := &training.Recipe{Examples: 2400, Epochs: 12, Limit: limit}
+	lexical := []int{rank.BM25ToBest, rank.Coverage, rank.ExactCoverage, rank.TermShare, rank.RarestTerm, rank.Pairs, rank.Closeness}
+	ordered := append([]int{
+		rank.PreviousCoverage, rank.NextCoverage, rank.SecondPrevious, rank.SecondNext, rank.WindowCoverage, rank.NewFromNeighbours,
+		rank.SpeakerNamed, rank.OtherNamed, rank.SessionBest, rank.NumberWanted, rank.TimeWanted, rank.AsksQuestion, rank.PreviousAsks,
+	}, lexical...)
+	mix := func(context bool, limit int32, shares ...any) *training.Recipe {
+		r := &training.Recipe{Examples: 2400, Epochs: 6, Limit: limit, Context: context, Features: lexical}
+		if context {
+			r.Features = ordered
+		}
 		for i := 0; i < len(shares); i += 2 {
 			r.Mix = append(r.Mix, training.Part{Corpus: corpora[shares[i].(string)], Percent: shares[i+1].(int)})
 		}
@@ -79,14 +87,14 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 	}
 	return map[string][]*training.Recipe{
 		bank.Dialogue: {
-			mix(8192, training.Dialogue, 30, "qmsum-train", 40, "musique100", 15, "medsyn", 15),
-			mix(8192, training.Assistant, 25, training.Dialogue, 15, "qmsum-train", 25, "medsyn", 20, "musique100", 15),
-			mix(8192, "qmsum-train", 70, training.Dialogue, 10, "musique100", 10, "medsyn", 10),
+			mix(true, 12288, training.Dialogue, 35, "qmsum-train", 35, "musique100", 15, "medsyn", 15),
+			mix(true, 12288, training.Assistant, 30, training.Dialogue, 15, "qmsum-train", 20, "medsyn", 20, "musique100", 15),
+			mix(true, 12288, "qmsum-train", 60, training.Dialogue, 20, "musique100", 10, "medsyn", 10),
 		},
 		bank.Passage: {
-			mix(3072, training.Facts, 50, "musique100", 30, "medsyn", 20),
-			mix(2048, "musique100", 60, "medsyn", 40),
-			mix(2048, "medsyn", 60, "musique100", 40),
+			mix(false, 768, training.Facts, 50, "musique100", 30, "medsyn", 20),
+			mix(false, 512, "musique100", 60, "medsyn", 40),
+			mix(false, 512, "medsyn", 60, "musique100", 40),
 		},
 	}, nil
 }

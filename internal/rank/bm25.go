@@ -101,6 +101,9 @@ func impact(idf, saturation uint32) uint32 {
 	return uint32(uint64(idf) * uint64(saturation) >> fraction)
 }
 
+// maxCount bounds how often a repeated word of a question counts.
+const maxCount = 16
+
 // functionShare is what the weight of function words is divided by.
 const functionShare = 8
 
@@ -108,7 +111,8 @@ const functionShare = 8
 type term struct {
 	stem  string
 	words []string // the question's words with this stem
-	idf   uint32
+	count uint32   // how often the question holds it
+	idf   uint32   // weight: inverse document frequency times count
 	best  uint32
 	ids   []uint32 // of the stem, by segment; none where absent
 }
@@ -133,13 +137,14 @@ func lookUp(x *notes.Index, scores *bm25, words []string) *question {
 		stem := x.Stem(token.Text)
 		sequence = append(sequence, stem)
 		if i, ok := place[stem]; ok {
+			q.terms[i].count++
 			if !slices.Contains(q.terms[i].words, token.Text) {
 				q.terms[i].words = append(q.terms[i].words, token.Text)
 			}
 			continue
 		}
 		place[stem] = len(q.terms)
-		q.terms = append(q.terms, term{stem: stem, words: []string{token.Text}})
+		q.terms = append(q.terms, term{stem: stem, words: []string{token.Text}, count: 1})
 	}
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -156,7 +161,7 @@ func lookUp(x *notes.Index, scores *bm25, words []string) *question {
 		if frequency > 0 {
 			q.known++
 		}
-		t.idf = inverseFrequency(scores.documents, frequency)
+		t.idf = inverseFrequency(scores.documents, frequency) * min(t.count, maxCount)
 		if !slices.ContainsFunc(t.words, func(w string) bool { return !isFunctionWord(w) }) {
 			t.idf = max(1, t.idf/functionShare)
 		}

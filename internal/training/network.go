@@ -22,12 +22,14 @@ const (
 	maxHidden   = 255.0 / 128
 	maxWeight   = 127.0 / weightScale
 	maxOutput   = 127.0 / outputScale
+	maxTrained  = 3.0 / outputScale // what training adds may help but not wreck
 	sharpness   = 10 // of the softmax over candidates
 )
 
 // network is a policy in training. Products are rounded before they are added
 // (the conversions forbid fused operations), so every machine trains the same.
 type network struct {
+	rule    int // the first units are a rule that training leaves alone
 	weights [hidden][inputs]float64
 	biases  [hidden]float64
 	outputs [hidden]float64
@@ -42,14 +44,29 @@ type candidate struct {
 // example is one question with its candidates; one of them at least is relevant.
 type example []candidate
 
-func newNetwork(r *random) *network {
+// newNetwork begins with the hand rule that package rank calls context, where a
+// purpose has neighbours and speakers, and with next to nothing in the other
+// units. Training leaves the rule alone; what it adds has small output weights.
+func newNetwork(r *random, recipe *Recipe) *network {
 	n := &network{}
 	for j := range n.weights {
-		for i := range n.weights[j] {
-			n.weights[j][i] = (r.float() - 0.5) * 0.6
+		for _, i := range recipe.Features {
+			n.weights[j][i] = (r.float() - 0.5) * 0.3
 		}
-		n.biases[j] = r.float() * 0.2
-		n.outputs[j] = (r.float() - 0.5) * 0.1
+		n.biases[j] = r.float() * 0.1
+		n.outputs[j] = (r.float() - 0.5) * 0.02
+	}
+	if recipe.Context {
+		for j, rule := range []struct {
+			feature int
+			weight  float64
+		}{{rank.WindowCoverage, 0.4}, {rank.SpeakerNamed, 0.15}, {rank.OtherNamed, -0.15}} {
+			n.weights[j] = [inputs]float64{}
+			n.weights[j][rule.feature] = 1
+			n.biases[j] = 0
+			n.outputs[j] = rule.weight
+			n.rule = j + 1
+		}
 	}
 	return n
 }
@@ -126,20 +143,25 @@ func (n *network) flat() []*float64 {
 // adam is the optimiser of Kingma and Ba (2014) with decay of the weights.
 type adam struct {
 	first, second []float64
+	start         []float64 // what decay pulls the weights back to
 	steps         int
 }
 
 const (
-	rate    = 0.004
+	rate    = 0.002
 	beta1   = 0.9
 	beta2   = 0.999
 	epsilon = 1e-8
-	decay   = 0.02
+	decay   = 0.2
 )
 
-func (a *adam) step(n, g *network, share float64) {
+func (a *adam) step(n, g *network, share float64, features []int) {
+	g.mask(features, n.rule)
 	params, grads := n.flat(), g.flat()
 	if a.first == nil {
+		for _, p := range params {
+			a.start = append(a.start, *p)
+		}
 		a.first, a.second = make([]float64, len(params)), make([]float64, len(params))
 	}
 	a.steps++
@@ -148,10 +170,28 @@ func (a *adam) step(n, g *network, share float64) {
 		d := float64(*grads[i] * share)
 		a.first[i] = float64(beta1*a.first[i]) + float64((1-beta1)*d)
 		a.second[i] = float64(beta2*a.second[i]) + float64((1-beta2)*float64(d*d))
-		*p -= float64(rate * (float64(a.first[i]/c1)/(math.Sqrt(a.second[i]/c2)+epsilon) + float64(decay**p)))
+		*p -= float64(rate * (float64(a.first[i]/c1)/(math.Sqrt(a.second[i]/c2)+epsilon) + float64(decay*(*p-a.start[i]))))
 	}
 	n.clip()
 }
+
+// mask clears the gradients of the rule's units and of features that a recipe
+// does not use.
+func (n *network) mask(features []int, rule int) {
+	for j := range n.weights {
+		if j < rule {
+			n.weights[j], n.biases[j], n.outputs[j] = [inputs]float64{}, 0, 0
+			continue
+		}
+		var kept [inputs]float64
+		for _, i := range features {
+			kept[i] = n.weights[j][i]
+		}
+		n.weights[j] = kept
+	}
+}
+
+func (n *network) frozen(unit int) bool { return unit < n.rule }
 
 // clip keeps parameters within what eight bits can say.
 func (n *network) clip() {
@@ -160,7 +200,11 @@ func (n *network) clip() {
 			n.weights[j][i] = max(-maxWeight, min(maxWeight, n.weights[j][i]))
 		}
 		n.biases[j] = max(-7, min(7, n.biases[j]))
-		n.outputs[j] = max(-maxOutput, min(maxOutput, n.outputs[j]))
+		limit := maxTrained
+		if n.frozen(j) {
+			limit = maxOutput
+		}
+		n.outputs[j] = max(-limit, min(limit, n.outputs[j]))
 	}
 }
 

@@ -120,6 +120,8 @@ type Recipe struct {
 	Mix      []Part
 	Examples int // of an epoch
 	Epochs   int
+	Features []int // the inputs that the networks may use
+	Context  bool  // begin with the rule of the context policy
 	Limit    int32 // the greatest correction, in units of the BM25 feature
 }
 
@@ -130,7 +132,7 @@ const batch = 16
 // bootstrap sample of the scopes.
 func (r *Recipe) Train(purpose, member, seed int) bank.Policy {
 	rng := newRandom("member", seed)
-	n := newNetwork(rng)
+	n := newNetwork(rng, r)
 	pools := make([][]example, len(r.Mix))
 	for i, part := range r.Mix {
 		for range part.scopes {
@@ -148,7 +150,7 @@ func (r *Recipe) Train(purpose, member, seed int) bank.Policy {
 			}
 			n.gradient(e, limit, &g)
 		}
-		optimiser.step(n, &g, 1.0/batch)
+		optimiser.step(n, &g, 1.0/batch, r.Features)
 	}
 	return n.policy(purpose, member, r.Limit)
 }
