@@ -33,7 +33,6 @@ var imports = map[string][]string{
 	"internal/canonical":   {},
 	"internal/conformance": {".", "internal/canonical", "internal/operation"},
 	"internal/datalog":     {},
-	"internal/demo":        {".", "internal/canonical", "internal/diagram", "internal/operation"},
 	"internal/diagram":     {},
 	"internal/eval":        {"internal/notes", "internal/rank", "internal/rank/bank", "internal/rewrite", "internal/textform"},
 	"internal/facts":       {},
