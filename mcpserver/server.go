@@ -17,9 +17,11 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -37,9 +39,10 @@ const ReplyTokens = 2000
 
 // Options configures a server. The zero value is the default.
 type Options struct {
-	AllTools bool         // every operation is a tool; default: the nine that an agent needs
-	Version  string       // of the program, told to clients
-	Logger   *slog.Logger // default: silence
+	AllTools  bool         // every operation is a tool; default: the nine that an agent needs
+	MaxTokens int          // of a reply; default ReplyTokens
+	Version   string       // of the program, told to clients
+	Logger    *slog.Logger // default: silence
 }
 
 const instructions = `Memory that can be checked. It returns only what was stored, with the records that prove it.
@@ -65,7 +68,7 @@ func Handler(service grounded.Service, options Options) (http.Handler, error) {
 		}
 		servers[role] = server
 	}
-	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+	return strict(mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return servers[operation.RoleFrom(r.Context())]
 	}, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, Logger: options.Logger,
@@ -73,10 +76,38 @@ func Handler(service grounded.Service, options Options) (http.Handler, error) {
 		// The HTTP service checks Host and Origin itself, with the hosts that
 		// its operator allowed.
 		DisableLocalhostProtection: true,
-	}), nil
+	})), nil
+}
+
+// strict refuses bodies that are not one JSON value and nothing else: the
+// protocol's own reader passes over what follows a message.
+func strict(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, grounded.MaxRequestBytes))
+		if err != nil {
+			http.Error(w, "the message is too large or was cut off", http.StatusRequestEntityTooLarge)
+			return
+		}
+		if !jsontext.Value(body).IsValid() {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"invalid_argument: the message is not one JSON value"}}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
 }
 
 func newServer(service grounded.Service, options Options, role operation.Role) (*mcp.Server, error) {
+	if options.MaxTokens <= 0 {
+		options.MaxTokens = ReplyTokens
+	}
+	r := replier{service, options.MaxTokens}
 	server := mcp.NewServer(
 		&mcp.Implementation{Name: "grounded", Title: "Grounded Memory", Version: options.Version},
 		&mcp.ServerOptions{Instructions: instructions, Logger: options.Logger, Capabilities: &mcp.ServerCapabilities{}},
@@ -89,21 +120,27 @@ func newServer(service grounded.Service, options Options, role operation.Role) (
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", op.Name, err)
 		}
-		server.AddTool(tool, handlerOf(service, op))
+		server.AddTool(tool, r.handler(op))
 	}
 	addResources(server, service)
 	addPrompts(server)
 	return server, nil
 }
 
-// handlerOf runs an operation for a tool call.
-func handlerOf(service grounded.Service, op operation.Operation) mcp.ToolHandler {
+// replier makes tools' results, none longer than max tokens.
+type replier struct {
+	service grounded.Service
+	max     int
+}
+
+// handler runs an operation for a tool call.
+func (r replier) handler(op operation.Operation) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		result, err := op.Call(ctx, service, req.Params.Arguments)
+		result, err := op.Call(ctx, r.service, req.Params.Arguments)
 		if err != nil {
 			return failure(err), nil
 		}
-		return reply(ctx, service, result)
+		return r.reply(ctx, result)
 	}
 }
 
@@ -143,32 +180,32 @@ func nextStep(e *grounded.Error) string {
 }
 
 // reply makes a tool's result of an operation's.
-func reply(ctx context.Context, service grounded.Service, result any) (*mcp.CallToolResult, error) {
+func (r replier) reply(ctx context.Context, result any) (*mcp.CallToolResult, error) {
 	data, err := grounded.EncodeResult(result)
 	if err != nil {
 		return failure(err), nil
 	}
 	text := summary(result)
-	if EstimateTokens(string(data))+EstimateTokens(text) <= ReplyTokens {
+	if EstimateTokens(string(data))+EstimateTokens(text) <= r.max {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: jsontext.Value(data)}, nil
 	}
-	return shortened(ctx, service, result)
+	return r.shortened(ctx, result)
 }
 
 // shortened replies to a result that is too long to show: with a packet of it
 // that fits, or with advice.
-func shortened(ctx context.Context, service grounded.Service, result any) (*mcp.CallToolResult, error) {
+func (r replier) shortened(ctx context.Context, result any) (*mcp.CallToolResult, error) {
 	if page, ok := result.(*grounded.ListResult); ok && len(page.Records) > 1 {
-		return shortenedPage(page)
+		return r.page(page)
 	}
 	status, certificate := statusOf(result)
 	brief := briefResult{Status: status, Shortened: "the whole result is longer than a reply may be; ask for less to see all of it: select fewer variables, add an atom, lower k or limit"}
 	if certificate == nil {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: brief.Shortened}}}, nil
 	}
-	for _, tokens := range []int{1200, 600} {
+	for _, tokens := range []int{r.max * 3 / 5, r.max * 3 / 10} {
 		// A byte is never less than a token, and three are seldom more than one.
-		packed, err := service.Pack(ctx, &grounded.PackRequest{
+		packed, err := r.service.Pack(ctx, &grounded.PackRequest{
 			Certificate: certificate,
 			PackOptions: grounded.PackOptions{Budget: 2 * tokens, Format: "text"},
 		})
@@ -179,7 +216,7 @@ func shortened(ctx context.Context, service grounded.Service, result any) (*mcp.
 			break
 		}
 		brief.Packed = packed
-		if data, err := grounded.EncodeResult(brief); err == nil && EstimateTokens(string(data)) <= ReplyTokens-100 {
+		if data, err := grounded.EncodeResult(brief); err == nil && EstimateTokens(string(data)) <= r.max-100 {
 			return &mcp.CallToolResult{
 				Content:           []mcp.Content{&mcp.TextContent{Text: string(status) + ", shortened: " + leftOut(packed)}},
 				StructuredContent: jsontext.Value(data),
@@ -190,16 +227,16 @@ func shortened(ctx context.Context, service grounded.Service, result any) (*mcp.
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: brief.Shortened}}, StructuredContent: brief}, nil
 }
 
-// shortenedPage replies with as many records of a page as fit; the next page
+// page replies with as many records of a page as fit; the next page
 // begins after the last of them.
-func shortenedPage(page *grounded.ListResult) (*mcp.CallToolResult, error) {
+func (r replier) page(page *grounded.ListResult) (*mcp.CallToolResult, error) {
 	for n := len(page.Records) / 2; n > 0; n /= 2 {
 		part := &grounded.ListResult{Records: page.Records[:n], Next: page.Records[n-1].ID}
 		data, err := grounded.EncodeResult(part)
 		if err != nil {
 			return failure(err), nil
 		}
-		if EstimateTokens(string(data)) <= ReplyTokens-100 {
+		if EstimateTokens(string(data)) <= r.max-100 {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: summary(part)}}, StructuredContent: jsontext.Value(data)}, nil
 		}
 	}
