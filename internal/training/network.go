@@ -23,7 +23,7 @@ const (
 	maxWeight   = 127.0 / weightScale
 	maxOutput   = 127.0 / outputScale
 	maxTrained  = 3.0 / outputScale // what training adds may help but not wreck
-	sharpness   = 10 // of the softmax over candidates
+	sharpness   = 10                // of the softmax over candidates
 )
 
 // network is a policy in training. Products are rounded before they are added
