@@ -69,14 +69,7 @@ type Record struct {
 	State           State       `json:"state,omitzero"`            // set in listings only
 }
 
-// Time is a clock reading as the product uses it: UTC, whole microseconds.
-func toMicros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
+// fromMicros is a time as the store keeps it, in microseconds; 0 is none.
 func fromMicros(us int64) time.Time {
 	if us == 0 {
 		return time.Time{}

@@ -155,10 +155,8 @@ func (s *searcher) finish(next int, rest uint64) []scored {
 // rest scores a note for terms by its words.
 func (s *searcher) rest(segment notes.Segment, doc uint32, table *stemTable, terms []term) (sum uint32) {
 	var counts [32]uint8
-	tf := counts[:0]
-	if len(terms) <= len(counts) {
-		tf = counts[:len(terms)]
-	} else {
+	tf := counts[:min(len(terms), len(counts))]
+	if len(terms) > len(counts) {
 		tf = make([]uint8, len(terms))
 	}
 	for _, word := range segment.Words(doc) {
