@@ -15,6 +15,7 @@ import (
 
 	"github.com/grounded-memory/grounded"
 	"github.com/grounded-memory/grounded/examples"
+	"github.com/grounded-memory/grounded/internal/explain"
 	"github.com/grounded-memory/grounded/internal/ingest"
 )
 
@@ -131,7 +132,7 @@ func (d *demo) proofs() {
 	r := d.query(atom("austria", "borders", "?a"), atom("?a", "borders", "france"))
 	d.say("status: %s; %d candidate facts examined", r.Status, r.Work.Examinations)
 	for _, a := range r.Answers {
-		d.say("  %s", bindText(a.Bind))
+		d.say("  %s", explain.BindText(a.Bind))
 		for _, proof := range a.Proofs {
 			d.proof(proof)
 		}
@@ -143,7 +144,7 @@ func (d *demo) proof(ids []grounded.RecordID) {
 	for _, id := range ids {
 		got, err := d.memory.Get(d.ctx, &grounded.GetRequest{ID: id})
 		r := &keep(d, got, err).Record
-		d.say("    %-6s %s   (source %q)", id, recordText(r), r.Source)
+		d.say("    %-6s %s   (source %q)", id, explain.RecordText(r), r.Source)
 	}
 }
 
@@ -166,7 +167,7 @@ func (d *demo) contradiction() {
 	d.say("status: %s", r.Status)
 	for _, c := range r.Conflicts {
 		for i := range c.Records {
-			d.say("    %-6s %s   (source %q)", c.Records[i].ID, recordText(&c.Records[i]), c.Records[i].Source)
+			d.say("    %-6s %s   (source %q)", c.Records[i].ID, explain.RecordText(&c.Records[i]), c.Records[i].Source)
 		}
 	}
 	value := "Weber"
@@ -175,7 +176,7 @@ func (d *demo) contradiction() {
 	r = d.query(atom("?c", "borders", "slovenia"), atom("?c", "head_of_delegation", "?who"))
 	d.say("status: %s", r.Status)
 	for _, a := range r.Answers {
-		d.say("  %s, %d proofs", bindText(a.Bind), len(a.Proofs))
+		d.say("  %s, %d proofs", explain.BindText(a.Bind), len(a.Proofs))
 	}
 }
 
@@ -243,7 +244,7 @@ func (d *demo) deletion() {
 	list, err = d.memory.List(d.ctx, &grounded.ListRequest{Predicate: "head_of_delegation"})
 	for _, r := range keep(d, list, err).Records {
 		states[r.State]++
-		d.say("    %-6s %s: %s (source %q)", r.ID, r.State, recordText(&r), r.Source)
+		d.say("    %-6s %s: %s (source %q)", r.ID, r.State, explain.RecordText(&r), r.Source)
 	}
 	for _, state := range slices.Sorted(maps.Keys(states)) {
 		d.say("  %d %s", states[state], state)

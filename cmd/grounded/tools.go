@@ -15,6 +15,8 @@ func toolCommands(env *environment) []*cobra.Command {
 	return []*cobra.Command{
 		newDemoCommand(env),
 		newBatchCommand(env),
+		newSpaceCommand(env),
+		newInspectCommand(env),
 		newImportCommand(env),
 		newExportCommand(env),
 		newExplainCommand(env),

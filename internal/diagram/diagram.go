@@ -10,6 +10,8 @@
 package diagram
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"unicode"
@@ -143,7 +145,7 @@ func (d *Diagram) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`+"\n",
 		width, height, width, height, escape(d.Title))
-	fmt.Fprintf(&b, "<title>%s</title>\n%s", escape(d.Title), style)
+	fmt.Fprintf(&b, "<title>%s</title>\n%s", escape(d.Title), "<style>"+css+"</style>\n")
 	for _, e := range d.edges {
 		drawEdge(&b, boxes[e.From], boxes[e.To], e.Label)
 	}
@@ -154,7 +156,8 @@ func (d *Diagram) SVG() string {
 	return b.String()
 }
 
-const style = `<style>
+// css is the drawing's style sheet.
+const css = `
 text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:#1b1f24}
 .name{font-weight:bold}
 .label{font-size:11px;fill:#57606a}
@@ -168,8 +171,14 @@ path{fill:none;stroke:#8c959f;stroke-width:1.3px}
 text{fill:#e6edf3}.label{fill:#9198a1}rect{fill:#161b22;stroke:#6e7681}path{stroke:#6e7681}
 .answer rect{fill:#12341f;stroke:#3fb950}.proof rect{fill:#0c2d4d;stroke:#58a6ff}
 .variant rect{fill:#332701;stroke:#d29922}.conflict rect{fill:#3c1214;stroke:#f85149}}
-</style>
 `
+
+// StyleSource is the source expression by which a page's content security policy
+// lets the drawings' own style sheet through.
+func StyleSource() string {
+	sum := sha256.Sum256([]byte(css))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
 
 // layout stacks each column's boxes and centres the columns on the tallest.
 func (d *Diagram) layout() (boxes []box, width, height int) {
