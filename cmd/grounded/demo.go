@@ -34,8 +34,8 @@ func newDemoCommand(env *environment) *cobra.Command {
 	}
 }
 
-// demo tells the product's story on a store of its own. The first error ends it.
-type demo struct {
+// story tells the product's story on a store of its own. The first error ends it.
+type story struct {
 	ctx    context.Context
 	memory *grounded.Memory
 	out    io.Writer
@@ -51,7 +51,7 @@ func runDemo(ctx context.Context, path string, options *grounded.Options, out io
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	d := &demo{ctx: ctx, memory: memory, out: out}
+	d := &story{ctx: ctx, memory: memory, out: out}
 	for _, chapter := range []func(){d.load, d.proofs, d.contradiction, d.rewrite, d.packet, d.deletion, d.goOn} {
 		if d.err == nil {
 			chapter()
@@ -60,14 +60,14 @@ func runDemo(ctx context.Context, path string, options *grounded.Options, out io
 	return errors.Join(d.err, store.Close())
 }
 
-func (d *demo) chapter(title string) { fmt.Fprintf(d.out, "\n── %s\n\n", title) }
+func (d *story) chapter(title string) { fmt.Fprintf(d.out, "\n── %s\n\n", title) }
 
-func (d *demo) say(format string, args ...any) {
+func (d *story) say(format string, args ...any) {
 	fmt.Fprintf(d.out, format+"\n", args...)
 }
 
 // keep notes the first error and returns the value.
-func keep[T any](d *demo, value *T, err error) *T {
+func keep[T any](d *story, value *T, err error) *T {
 	if err != nil && d.err == nil {
 		d.err = err
 	}
@@ -77,7 +77,7 @@ func keep[T any](d *demo, value *T, err error) *T {
 	return value
 }
 
-func (d *demo) load() {
+func (d *story) load() {
 	d.chapter("A throw-away store is filled: a graph of countries, a conversation, a glossary")
 	for _, f := range []struct{ file, format, source string }{
 		{"countries.tsv", ingest.Facts, "countries.tsv"},
@@ -100,7 +100,7 @@ func (d *demo) load() {
 	keep(d, (*grounded.WriteResult)(nil), d.declare("neighbor", "borders", "neighbours"))
 }
 
-func (d *demo) declare(name string, aliases ...string) error {
+func (d *story) declare(name string, aliases ...string) error {
 	_, err := d.memory.DeclareRelation(d.ctx, &grounded.DeclareRelationRequest{
 		Name: name, Aliases: aliases, Cardinality: grounded.Multi, Source: "the demo",
 	})
@@ -117,7 +117,7 @@ func atom(entity, predicate, value string) grounded.Atom {
 	return grounded.NewAtom(term(entity), predicate, term(value))
 }
 
-func (d *demo) query(atoms ...grounded.Atom) *grounded.QueryResult {
+func (d *story) query(atoms ...grounded.Atom) *grounded.QueryResult {
 	parts := make([]string, len(atoms))
 	for i, a := range atoms {
 		parts[i] = fmt.Sprintf("%s %s %s", a.Entity, a.Predicate, a.Value)
@@ -127,7 +127,7 @@ func (d *demo) query(atoms ...grounded.Atom) *grounded.QueryResult {
 	return keep(d, result, err)
 }
 
-func (d *demo) proofs() {
+func (d *story) proofs() {
 	d.chapter("A join, with every proof and its source")
 	r := d.query(atom("austria", "borders", "?a"), atom("?a", "borders", "france"))
 	d.say("status: %s; %d candidate facts examined", r.Status, r.Work.Examinations)
@@ -140,7 +140,7 @@ func (d *demo) proofs() {
 }
 
 // proof prints the records of one proof.
-func (d *demo) proof(ids []grounded.RecordID) {
+func (d *story) proof(ids []grounded.RecordID) {
 	for _, id := range ids {
 		got, err := d.memory.Get(d.ctx, &grounded.GetRequest{ID: id})
 		r := &keep(d, got, err).Record
@@ -148,7 +148,7 @@ func (d *demo) proof(ids []grounded.RecordID) {
 	}
 }
 
-func (d *demo) remember(entity, predicate, value, source string) *grounded.WriteResult {
+func (d *story) remember(entity, predicate, value, source string) *grounded.WriteResult {
 	result, err := d.memory.Remember(d.ctx, &grounded.RememberRequest{Entity: entity, Predicate: predicate, Value: value, Source: source})
 	r := keep(d, result, err)
 	note := ""
@@ -159,7 +159,7 @@ func (d *demo) remember(entity, predicate, value, source string) *grounded.Write
 	return r
 }
 
-func (d *demo) contradiction() {
+func (d *story) contradiction() {
 	d.chapter("Two sources disagree: no answer, but both sides")
 	d.remember("austria", "head_of_delegation", "Weber", "protocol of 3 March")
 	wrong := d.remember("austria", "head_of_delegation", "Huber", "hallway talk")
@@ -180,7 +180,7 @@ func (d *demo) contradiction() {
 	}
 }
 
-func (d *demo) rewrite() {
+func (d *story) rewrite() {
 	d.chapter("A rewrite that somebody supplied finds what plain search misses")
 	const question = "what caused the k8s failure"
 	literal, err := d.memory.Recall(d.ctx, &grounded.RecallRequest{Text: "k8s"})
@@ -197,7 +197,7 @@ func (d *demo) rewrite() {
 	}
 }
 
-func (d *demo) packet() {
+func (d *story) packet() {
 	d.chapter("What an agent reads: the smallest packet of whole proofs, verified")
 	result, err := d.memory.Query(d.ctx, &grounded.QueryRequest{
 		Where: []grounded.Atom{atom("austria", "borders", "?a"), atom("?a", "borders", "france")},
@@ -218,7 +218,7 @@ func (d *demo) packet() {
 	d.verify(r.Certificate)
 }
 
-func (d *demo) verify(c *grounded.Certificate) {
+func (d *story) verify(c *grounded.Certificate) {
 	result, err := d.memory.Verify(d.ctx, &grounded.VerifyRequest{Certificate: c})
 	r := keep(d, result, err)
 	if r.Status == grounded.Valid {
@@ -228,7 +228,7 @@ func (d *demo) verify(c *grounded.Certificate) {
 	d.say("verify: %s, because %v; evidence unchanged: %v", r.Status, r.Reasons, *r.EvidenceUnchanged)
 }
 
-func (d *demo) deletion() {
+func (d *story) deletion() {
 	d.chapter("Deleting a correction revives nothing")
 	list, err := d.memory.List(d.ctx, &grounded.ListRequest{Predicate: "head_of_delegation"})
 	records := keep(d, list, err).Records
@@ -251,7 +251,7 @@ func (d *demo) deletion() {
 	}
 }
 
-func (d *demo) goOn() {
+func (d *story) goOn() {
 	d.chapter("How to go on")
 	d.say(`The store of this demo is deleted now. With one of your own:
 
