@@ -128,7 +128,7 @@ func oneLine(s string) string {
 
 // Sizes of the drawing, in SVG user units (pixels at their natural size).
 const (
-	charWidth  = 7
+	charWidth  = 74 // tenths
 	lineHeight = 16
 	padding    = 8
 	gapX       = 90
@@ -193,7 +193,7 @@ func (d *Diagram) layout() (boxes []box, width, height int) {
 			chars = max(chars, uniseg.StringWidth(shown(line)))
 		}
 		c := d.column[i]
-		boxes[i] = box{w: chars*charWidth + 2*padding, h: (1+len(n.Lines))*lineHeight + 2*padding}
+		boxes[i] = box{w: chars*charWidth/10 + 2*padding, h: (1+len(n.Lines))*lineHeight + 2*padding}
 		boxes[i].y = heights[c] + gapY
 		heights[c] += gapY + boxes[i].h
 		widths[c] = max(widths[c], boxes[i].w)

@@ -1,0 +1,71 @@
+// Command bench compares Grounded Memory with its peers on the machine it runs
+// on. Every figure is a median of interleaved rounds, and every ratio comes from
+// one run, so that a slow machine or a busy one changes both sides alike.
+//
+//	cd bench && go run . codex     # one comparison
+//	cd bench && go run .           # the list of comparisons
+//
+// The peers are SQLite (the C library, and the build that the product itself
+// uses), SWI-Prolog, FTS5, Bleve, the tokenizer library, and the memory server of
+// the Model Context Protocol project. A peer that is not installed is left out,
+// and the table says so. docs/performance.md holds figures and what they mean.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+)
+
+// comparison is one table, or a few that belong together.
+type comparison struct {
+	name, about string
+	run         func(ctx context.Context) error
+}
+
+func comparisons() []comparison {
+	return []comparison{
+		{"codex", "joins of up to six atoms over CoDEx-M, against SQLite and SWI-Prolog", codex},
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, names []string) error {
+	all := comparisons()
+	if len(names) == 0 {
+		fmt.Println("usage: go run . NAME...")
+		for _, c := range all {
+			fmt.Printf("  %-8s %s\n", c.name, c.about)
+		}
+		return nil
+	}
+	for _, name := range names {
+		found := false
+		for _, c := range all {
+			if c.name != name && name != "all" {
+				continue
+			}
+			found = true
+			fmt.Printf("# %s: %s\n# %s, %s/%s, %d cores, %s\n\n", c.name, c.about,
+				runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), time.Now().UTC().Format(time.DateOnly))
+			if err := c.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+		if !found {
+			return fmt.Errorf("there is no comparison %q", name)
+		}
+	}
+	return nil
+}
