@@ -75,3 +75,25 @@ func (c *Certificate) UnmarshalJSON(data []byte) error {
 	*c = Certificate(wire)
 	return nil
 }
+
+// CertificateIn finds the certificate in the JSON of a certificate, of a result
+// that holds one, or of a batch's reply with such a result.
+func CertificateIn(data []byte) (*Certificate, error) {
+	var outer struct {
+		Certificate jsontext.Value `json:"certificate"`
+		Result      struct {
+			Certificate jsontext.Value `json:"certificate"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(data, &outer); err != nil {
+		return nil, invalid("certificate", "not the JSON of a certificate or of a result")
+	}
+	switch {
+	case len(outer.Certificate) > 0:
+		data = outer.Certificate
+	case len(outer.Result.Certificate) > 0:
+		data = outer.Result.Certificate
+	}
+	c := new(Certificate)
+	return c, c.UnmarshalJSON(data)
+}

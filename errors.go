@@ -20,7 +20,7 @@ const (
 	Expired          Code = "expired"           // the record's time is over
 	Unauthenticated  Code = "unauthenticated"   // no bearer token, or not a valid one
 	PermissionDenied Code = "permission_denied" // the token's role does not cover the operation
-	TooLarge         Code = "too_large"         // the body or a field is over its size limit
+	TooLarge         Code = "too_large"         // the request is larger than any may be
 	RateLimited      Code = "rate_limited"      // too many requests
 	Unavailable      Code = "unavailable"       // closed, busy or cancelled; the same call may work later
 	StorageFull      Code = "storage_full"      // the disk is full; nothing was written

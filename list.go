@@ -43,7 +43,7 @@ func (m *Memory) Get(ctx context.Context, req *GetRequest) (*GetResult, error) {
 // by id, each with its state. Without a State, records of every state are listed.
 func (m *Memory) List(ctx context.Context, req *ListRequest) (*ListResult, error) {
 	if req == nil {
-		req = &ListRequest{}
+		return nil, invalid("", "a list without a request")
 	}
 	f, err := newFilter(req)
 	if err != nil {
@@ -222,7 +222,10 @@ func orDamaged(err error) error {
 }
 
 // Stats returns the scope's figures.
-func (m *Memory) Stats(ctx context.Context, _ *StatsRequest) (*StatsResult, error) {
+func (m *Memory) Stats(ctx context.Context, req *StatsRequest) (*StatsResult, error) {
+	if req == nil {
+		return nil, invalid("", "stats without a request")
+	}
 	var result *StatsResult
 	err := m.read(ctx, "stats", index.Facts|index.Bridges, func(v *view) error {
 		result = &StatsResult{

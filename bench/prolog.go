@@ -25,6 +25,7 @@ type prolog struct {
 
 const prologProgram = `
 :- set_prolog_flag(verbose, silent).
+:- set_prolog_flag(unknown, fail).
 serve :- read(Line), ( Line == end_of_file -> halt ; Line = run(Times, Goal), answer(Times, Goal), serve ).
 answer(Times, Goal) :-
 	aggregate_all(count, Goal, Count),

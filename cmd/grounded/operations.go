@@ -30,13 +30,21 @@ func operationCommands(env *environment) []*cobra.Command {
 func newOperationCommand(env *environment, op operation.Operation) *cobra.Command {
 	var whole string
 	var fields []*fieldFlag
+	takesFile := op.Name == "verify" || op.Name == "pack"
+	use, positional := op.Name, cobra.NoArgs
+	if takesFile {
+		use, positional = op.Name+" [FILE|-]", cobra.MaximumNArgs(1)
+	}
 	cmd := &cobra.Command{
-		Use:     op.Name,
+		Use:     use,
 		Short:   op.Summary,
 		GroupID: "operations",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:    positional,
+		RunE: func(cmd *cobra.Command, files []string) error {
 			args, err := argumentsOf(cmd, whole, fields)
+			if err == nil && len(files) > 0 {
+				args, err = withCertificate(cmd, args, files[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -58,6 +66,35 @@ func newOperationCommand(env *environment, op operation.Operation) *cobra.Comman
 	}
 	cmd.Flags().StringVar(&whole, "json", "", "the whole request as JSON, or @FILE, or - for standard input; flags override its fields")
 	return cmd
+}
+
+// withCertificate adds to arguments the certificate of a file, or of standard
+// input: a certificate, or a result that holds one.
+func withCertificate(cmd *cobra.Command, args []byte, name string) ([]byte, error) {
+	var text string
+	var err error
+	if name == "-" {
+		text, err = readAll(cmd.InOrStdin())
+	} else {
+		var data []byte
+		data, err = os.ReadFile(name)
+		text = string(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := grounded.CertificateIn([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]jsontext.Value{}
+	if err := json.Unmarshal(args, &fields); err != nil {
+		return nil, err
+	}
+	if fields["certificate"], err = json.Marshal(certificate); err != nil {
+		return nil, err
+	}
+	return json.Marshal(fields, json.Deterministic(true))
 }
 
 // print writes a result as indented JSON.

@@ -16,9 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/grounded-memory/grounded"
 	"github.com/grounded-memory/grounded/internal/explain"
 )
@@ -438,31 +435,9 @@ func (i *Inspector) verifyFile(w http.ResponseWriter, r *http.Request) (*grounde
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := CertificateIn(data)
+	certificate, err := grounded.CertificateIn(data)
 	if err != nil {
 		return nil, err
 	}
 	return i.service.Verify(r.Context(), &grounded.VerifyRequest{Certificate: certificate})
-}
-
-// CertificateIn finds the certificate in the JSON of a certificate or of a
-// result that holds one.
-func CertificateIn(data []byte) (*grounded.Certificate, error) {
-	var result struct {
-		Certificate jsontext.Value `json:"certificate"`
-		Result      struct {
-			Certificate jsontext.Value `json:"certificate"`
-		} `json:"result"`
-	}
-	if err := json.Unmarshal(data, &result); err != nil {
-		return nil, errors.New("the file is not JSON")
-	}
-	switch {
-	case len(result.Certificate) > 0:
-		data = result.Certificate
-	case len(result.Result.Certificate) > 0:
-		data = result.Result.Certificate
-	}
-	c := new(grounded.Certificate)
-	return c, json.Unmarshal(data, c)
 }
