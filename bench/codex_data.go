@@ -191,6 +191,14 @@ func (q *codexQuery) goal(order []int) string {
 	return strings.Join(atoms, ",")
 }
 
+// tuple is the selected variables for Prolog.
+func (q *codexQuery) tuple() string {
+	if len(q.Select) == 0 {
+		return "yes"
+	}
+	return "t(V" + strings.ReplaceAll(strings.Join(q.Select, ",V"), "?", "") + ")"
+}
+
 // permutations calls yield with every order of n things.
 func permutations(n int, yield func([]int) error) error {
 	order := make([]int, n)

@@ -15,8 +15,9 @@ import (
 )
 
 // prolog is a running SWI-Prolog that holds the facts, one predicate for each
-// relation. It answers "number of times" and a goal with the number of solutions
-// and the time of one run, measured inside Prolog.
+// relation. Given a number of times, variables and a goal it returns the number of
+// answers and two times of one run, measured inside Prolog: with the answers
+// collected, each once and in order, and with nothing done but backtracking.
 type prolog struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -25,25 +26,36 @@ type prolog struct {
 
 const prologProgram = `
 :- set_prolog_flag(verbose, silent).
-:- set_prolog_flag(unknown, fail).
-serve :- read(Line), ( Line == end_of_file -> halt ; Line = run(Times, Goal), answer(Times, Goal), serve ).
-answer(Times, Goal) :-
-	aggregate_all(count, Goal, Count),
-	expand(Goal),
-	get_time(Start), forall(between(1, Times, _), once_all), get_time(End),
-	Seconds is (End - Start) / Times,
-	format("~w ~12f~n", [Count, Seconds]), flush_output.
-:- dynamic once_all/0.
-expand(Goal) :- retractall(once_all), assertz((once_all :- \+ (Goal, fail))).
+serve :- read(Line), ( Line == end_of_file -> halt ; Line = run(Times, Answer, Goal), answer(Times, Answer, Goal), serve ).
+:- dynamic collect/1, backtrack/0.
+answer(Times, Answer, Goal) :-
+	retractall(collect(_)), assertz((collect(Set) :- findall(Answer, Goal, List), sort(List, Set))),
+	retractall(backtrack), assertz((backtrack :- \+ (Goal, fail))),
+	collect(Answers), length(Answers, Count),
+	time_of(Times, collect(_), Collecting), time_of(Times, backtrack, Bare),
+	format("~w ~12f ~12f~n", [Count, Collecting, Bare]), flush_output.
+time_of(Times, Goal, Seconds) :-
+	get_time(Start), forall(between(1, Times, _), Goal), get_time(End), Seconds is (End - Start) / Times.
 `
 
 // startProlog loads the facts; nil if SWI-Prolog is not installed.
-func startProlog(folder string, all []facts.Fact) (*prolog, error) {
+func startProlog(folder string, all []facts.Fact, queries []*codexQuery) (*prolog, error) {
 	if _, err := exec.LookPath("swipl"); err != nil {
 		return nil, nil
 	}
 	var text strings.Builder
 	text.WriteString(prologProgram)
+	known := map[string]bool{}
+	for _, f := range all {
+		known[f.Predicate] = true
+	}
+	for _, q := range queries {
+		for _, a := range q.Where {
+			if !known[a[1]] { // Prolog takes a predicate without facts for a mistake
+				fmt.Fprintf(&text, ":- dynamic %s/2.\n", strings.ToLower(a[1]))
+			}
+		}
+	}
 	last := ""
 	for _, f := range all {
 		if f.Predicate != last {
@@ -71,23 +83,33 @@ func startProlog(folder string, all []facts.Fact) (*prolog, error) {
 }
 
 // run measures a goal.
-func (p *prolog) run(times int, goal string) (solutions int, one time.Duration, err error) {
-	if _, err := fmt.Fprintf(p.in, "run(%d,(%s)).\n", times, goal); err != nil {
-		return 0, 0, err
+func (p *prolog) run(repeat int, q *codexQuery, order []int) (answers int, collecting, bare time.Duration, err error) {
+	if _, err := fmt.Fprintf(p.in, "run(%d,%s,(%s)).\n", repeat, q.tuple(), q.goal(order)); err != nil {
+		return 0, 0, 0, err
 	}
 	for p.out.Scan() {
 		// A prompt may stand before the answer.
 		fields := strings.Fields(strings.TrimLeft(p.out.Text(), "|: "))
-		if len(fields) != 2 {
+		if len(fields) != 3 {
 			continue
 		}
-		if solutions, err = strconv.Atoi(fields[0]); err != nil {
-			return 0, 0, err
+		answers, err := strconv.Atoi(fields[0])
+		if err != nil {
+			return 0, 0, 0, err
 		}
-		seconds, err := strconv.ParseFloat(fields[1], 64)
-		return solutions, time.Duration(seconds * 1e9), err
+		collecting, err := seconds(fields[1])
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		bare, err := seconds(fields[2])
+		return answers, collecting, bare, err
 	}
-	return 0, 0, fmt.Errorf("prolog ended: %w", p.out.Err())
+	return 0, 0, 0, fmt.Errorf("prolog ended: %v", p.out.Err())
+}
+
+func seconds(text string) (time.Duration, error) {
+	s, err := strconv.ParseFloat(text, 64)
+	return time.Duration(s * 1e9), err
 }
 
 func (p *prolog) close() error {
