@@ -130,8 +130,8 @@ func (p *joinPeers) fillSQLite(all []facts.Fact) error {
 // joinRow is what one query took.
 type joinRow struct {
 	engine, sqlite, prolog, bare time.Duration
-	examined, orders       int
-	same                   bool
+	examined, orders             int
+	same                         bool
 }
 
 func (p *joinPeers) compare(ctx context.Context, q *codexQuery) (*joinRow, error) {
