@@ -20,8 +20,8 @@ type side struct {
 }
 
 // interleave runs the sides in turn, at least rounds times and until spend has
-// gone by, and returns the median time of each. A side that takes less than a
-// fiftieth of a millisecond is repeated within its turn.
+// gone by, and returns the median time of each. A side that takes less than
+// three milliseconds is repeated within its turn, so that each is warm.
 func interleave(rounds int, spend time.Duration, sides ...side) ([]time.Duration, error) {
 	repeats := make([]int, len(sides))
 	for i, s := range sides { // also warms up
@@ -32,7 +32,7 @@ func interleave(rounds int, spend time.Duration, sides ...side) ([]time.Duration
 		if err := s.run(); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		repeats[i] = max(1, int(20*time.Microsecond/max(1, time.Since(start))))
+		repeats[i] = max(1, int(3*time.Millisecond/max(1, time.Since(start))))
 	}
 	times := make([][]time.Duration, len(sides))
 	start := time.Now()

@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 	}
 	script := "set -e\n"
 	for _, line := range lines {
-		line = strings.ReplaceAll(line, "/tmp/try-grounded.db", filepath.Join(bin, "try.db"))
+		line = strings.ReplaceAll(line, "/tmp/try-grounded", filepath.Join(bin, "try"))
 		line = strings.ReplaceAll(line, "go run ./cmd/grounded", "grounded")
 		if strings.HasPrefix(line, "go ") || strings.Contains(line, "# not run by the tests") {
 			continue // the test itself, and installing
