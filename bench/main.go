@@ -29,6 +29,7 @@ type comparison struct {
 func comparisons() []comparison {
 	return []comparison{
 		{"codex", "joins of up to six atoms over CoDEx-M, against SQLite and SWI-Prolog", codex},
+		{"write", "durable writes, concurrent writers and imports, against bare SQLite", write},
 	}
 }
 

@@ -167,3 +167,9 @@ func data(name string) (string, error) {
 	_, err = os.Stat(path)
 	return path, err
 }
+
+// middle is the median of numbers.
+func middle(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}

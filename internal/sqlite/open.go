@@ -66,7 +66,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	for range opts.Readers {
 		db.readers <- nil
 	}
-	if err := db.prepareFile(ctx); err != nil {
+	if err := db.patiently(ctx, func() error { return db.prepareFile(ctx) }); err != nil {
 		return nil, err
 	}
 	if opts.ReadOnly {
@@ -77,14 +77,34 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 		db.readers <- c
 		return db, nil
 	}
-	var err error
-	if db.writer, err = db.connect(writeConn); err == nil && opts.VFS == privateVFS() {
+	err := db.patiently(ctx, func() (err error) {
+		db.writer, err = db.connect(writeConn)
+		return err
+	})
+	if err == nil && opts.VFS == privateVFS() {
 		db.turn, err = openTurn(path)
 	}
 	if err != nil {
 		return nil, errors.Join(classify("open the store", err), db.Close())
 	}
 	return db, nil
+}
+
+// patiently tries again while other processes are in the way. SQLite waits by
+// itself for most locks, but not where a file is being created, changes to WAL
+// mode, or is closed by its last other user.
+func (db *DB) patiently(ctx context.Context, try func() error) error {
+	for start := time.Now(); ; {
+		err := try()
+		if !errors.Is(err, ErrBusy) || time.Since(start) > db.opts.BusyTimeout {
+			return err
+		}
+		select {
+		case <-time.After(2 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		}
+	}
 }
 
 // checkPath looks at the file before SQLite does, which would write to what it
@@ -243,7 +263,8 @@ func (db *DB) rawConn(readOnly bool) (*sqlite3.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := harden(c); err != nil {
+	// Each wait is short; patiently makes them long.
+	if err := errors.Join(c.BusyTimeout(time.Second), harden(c)); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

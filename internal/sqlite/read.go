@@ -32,11 +32,11 @@ func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) err
 	if ctx.Done() != nil {
 		defer c.SetInterrupt(c.SetInterrupt(ctx))
 	}
-	if err := c.run("BEGIN", nil); err != nil {
-		return classify("begin a read", err)
-	}
-	tx := &ReadTx{conn: c}
-	err = tx.load(scope)
+	var tx *ReadTx
+	err = db.patiently(ctx, func() (err error) {
+		tx, err = c.begin(scope)
+		return err
+	})
 	if err == nil {
 		err = fn(tx)
 	}
@@ -50,6 +50,18 @@ func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) err
 		return ctx.Err()
 	}
 	return classify("read", err)
+}
+
+// begin begins a read transaction, whose snapshot is taken by reading the state.
+func (c *conn) begin(scope Scope) (*ReadTx, error) {
+	if err := c.run("BEGIN", nil); err != nil {
+		return nil, classify("begin a read", err)
+	}
+	tx := &ReadTx{conn: c}
+	if err := tx.load(scope); err != nil {
+		return nil, classify("begin a read", errors.Join(err, c.run("ROLLBACK", nil)))
+	}
+	return tx, nil
 }
 
 // load reads the scope's state.

@@ -171,7 +171,10 @@ func (db *DB) reader(ctx context.Context) (*conn, error) {
 		if c != nil {
 			return c, nil
 		}
-		c, err := db.connect(readConn)
+		err := db.patiently(ctx, func() (err error) {
+			c, err = db.connect(readConn)
+			return err
+		})
 		if err != nil {
 			db.readers <- nil
 		}

@@ -537,6 +537,32 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// TestManyProcessesOpenAtOnce: a store that many processes create, use and close
+// at the same moment refuses none of them.
+func TestManyProcessesOpenAtOnce(t *testing.T) {
+	rounds := 4
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
+		path := temp(t)
+		const processes, writes = 16, 3
+		var group sync.WaitGroup
+		for range processes {
+			group.Go(func() {
+				cmd := child(t, path, writes)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+		group.Wait()
+		if got := bodies(t, open(t, path), acme); len(got) != processes*writes {
+			t.Errorf("%d rows of %d", len(got), processes*writes)
+		}
+	}
+}
+
 // turns counts how often the writer changed.
 func turns(bodies []string) (n int) {
 	writer := func(s string) string { return s[:strings.LastIndex(s, "-")] }
