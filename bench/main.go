@@ -13,10 +13,12 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/pprof"
 	"time"
 )
 
@@ -36,13 +38,15 @@ func comparisons() []comparison {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
+	flag.Parse()
+	if err := run(ctx, flag.Args(), *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, names []string) error {
+func run(ctx context.Context, names []string, profile string) error {
 	all := comparisons()
 	if len(names) == 0 {
 		fmt.Println("usage: go run . NAME...")
@@ -50,6 +54,17 @@ func run(ctx context.Context, names []string) error {
 			fmt.Printf("  %-8s %s\n", c.name, c.about)
 		}
 		return nil
+	}
+	if profile != "" {
+		file, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := pprof.StartCPUProfile(file); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
 	}
 	for _, name := range names {
 		found := false

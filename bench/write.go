@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"math/big"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -314,12 +314,11 @@ type keys struct {
 }
 
 func newKeys() keys {
-	k := keys{salt: make([]byte, 16), digest: make([]byte, 32)}
-	_, _ = rand.Read(k.salt)
-	_, _ = rand.Read(k.digest)
-	random, _ := rand.Int(rand.Reader, big.NewInt(1<<62))
-	k.group = random.Int64()
-	k.same = k.group ^ 0x5555_5555_5555
+	k := keys{salt: make([]byte, 16), digest: make([]byte, 32), group: 1 + rand.Int64N(1<<62), same: 1 + rand.Int64N(1<<62)}
+	for _, part := range [][]byte{k.salt, k.digest[:16], k.digest[16:]} {
+		binary.LittleEndian.PutUint64(part, rand.Uint64())
+		binary.LittleEndian.PutUint64(part[8:], rand.Uint64())
+	}
 	return k
 }
 
