@@ -48,6 +48,9 @@ func (s Segment) WordID(word string) (uint32, bool) { return s.v.words.find(word
 // StemOf returns the stem of a word.
 func (s Segment) StemOf(word uint32) uint32 { return s.v.stemOf[word] }
 
+// Stems returns the stem of each word, by the word's id.
+func (s Segment) Stems() []uint32 { return s.v.stemOf }
+
 // Record returns a document's record number.
 func (s Segment) Record(doc uint32) uint64 { return s.v.records[doc] }
 

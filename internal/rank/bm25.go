@@ -111,6 +111,7 @@ const functionShare = 8
 type term struct {
 	stem  string
 	words []string // the question's words with this stem
+	known bool     // some note holds it
 	count uint32   // how often the question holds it
 	idf   uint32   // weight: inverse document frequency times count
 	best  uint32
@@ -158,7 +159,7 @@ func lookUp(x *notes.Index, scores *bm25, words []string) *question {
 			}
 			t.ids = append(t.ids, id)
 		}
-		if frequency > 0 {
+		if t.known = frequency > 0; t.known {
 			q.known++
 		}
 		t.idf = inverseFrequency(scores.documents, frequency) * min(t.count, maxCount)

@@ -84,7 +84,6 @@ type seen struct {
 type meter struct {
 	*pool
 	tables   map[[2]int]*stemTable // by variant and segment
-	words    map[[2]int]map[uint32]int
 	notes    map[noteKey]*seen
 	asks     []asked
 	sessions map[string]*session
@@ -108,7 +107,7 @@ type session struct {
 
 // measure adds the neighbours of the best candidates and computes all features.
 func (p *pool) measure(ctx interface{ Err() error }) error {
-	m := &meter{pool: p, tables: map[[2]int]*stemTable{}, words: map[[2]int]map[uint32]int{}, notes: map[noteKey]*seen{}, sessions: map[string]*session{}}
+	m := &meter{pool: p, tables: map[[2]int]*stemTable{}, notes: map[noteKey]*seen{}, sessions: map[string]*session{}}
 	m.expand()
 	for v := range p.variants {
 		m.asks = append(m.asks, m.ask(v))
@@ -240,19 +239,29 @@ func (m *meter) look(ref notes.Ref, v int) *seen {
 	table := m.table(v, int(ref.Segment))
 	s := &seen{matched: make([]bool, len(q.terms))}
 	sum := uint64(0)
+	stems := segment.Stems()
 	for _, word := range segment.Words(ref.Doc) {
-		if i, ok := table.find(segment.StemOf(word)); ok && !s.matched[i] {
+		if i, ok := table.find(stems[word]); ok && !s.matched[i] {
 			s.matched[i] = true
 			sum += uint64(q.terms[i].idf)
 		}
+	}
+	s.coverage = share(sum, q.idf)
+	if a := &m.asks[v]; a.first || a.when || a.number {
+		s.read(segment, ref.Doc)
+	}
+	m.notes[key] = s
+	return s
+}
+
+// read looks for the kinds of words that a question may ask for.
+func (s *seen) read(segment notes.Segment, doc uint32) {
+	for _, word := range segment.Words(doc) {
 		text := segment.Word(word)
 		s.first = s.first || isFirstPerson(text)
 		s.time = s.time || isTime(text)
 		s.number = s.number || strings.ContainsFunc(text, unicode.IsDigit)
 	}
-	s.coverage = share(sum, q.idf)
-	m.notes[key] = s
-	return s
 }
 
 func share(part, whole uint64) int32 { return int32(min(Full, part*Full/max(1, whole))) }
@@ -309,7 +318,7 @@ func (m *meter) candidate(i int) {
 
 func (m *meter) hasRarest(own *seen, q *question) bool {
 	for i := range q.terms {
-		if slices.ContainsFunc(q.terms[i].ids, func(id uint32) bool { return id != absent }) {
+		if q.terms[i].known {
 			return own.matched[i]
 		}
 	}
@@ -383,8 +392,9 @@ func (m *meter) places(c *candidate, own *seen) {
 	table := m.table(c.variant, int(c.ref.Segment))
 	var at []int // terms in the order of the note, -1 for other words
 	exact := make([]bool, len(q.terms))
+	stems := segment.Stems()
 	for _, word := range segment.Words(c.ref.Doc) {
-		i, ok := table.find(segment.StemOf(word))
+		i, ok := table.find(stems[word])
 		if !ok {
 			at = append(at, -1)
 			continue

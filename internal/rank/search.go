@@ -128,28 +128,53 @@ func nth(numbers []uint32, n int) uint32 {
 // finish adds the terms from next on, which can give rest at most, to the notes
 // that may still be among the best, and returns the best.
 func (s *searcher) finish(next int, rest uint64) []scored {
-	threshold := uint64(0)
+	f := finisher{searcher: s, terms: s.question.terms[next:], tables: make([]*stemTable, s.index.Segments())}
+	least := uint64(0)
 	if len(s.touched) > s.limit {
-		threshold = uint64(s.threshold())
-	}
-	tables := make([]*stemTable, s.index.Segments())
-	var out []scored
-	for _, ref := range s.touched {
-		sum := s.sums[ref.Segment][ref.Doc]
-		if uint64(sum)+rest < threshold {
-			continue
-		}
-		segment := s.index.Segment(int(ref.Segment))
-		if next < len(s.question.terms) {
-			if tables[ref.Segment] == nil {
-				tables[ref.Segment] = newStemTable(s.question.terms[next:], int(ref.Segment))
+		least = uint64(s.threshold())
+		if len(f.terms) > 0 {
+			// The whole scores of those that lead so far are a higher threshold.
+			for _, ref := range s.touched {
+				if uint64(s.sums[ref.Segment][ref.Doc]) >= least {
+					f.take(ref)
+				}
 			}
-			sum += s.rest(segment, ref.Doc, tables[ref.Segment], s.question.terms[next:])
+			whole := make([]uint32, len(f.out))
+			for i := range f.out {
+				whole[i] = f.out[i].score
+			}
+			least = max(least, uint64(nth(whole, s.limit-1)))
+			f.out = f.out[:0]
 		}
-		out = append(out, scored{ref, segment.Record(ref.Doc), sum})
 	}
-	slices.SortFunc(out, better)
-	return out[:min(len(out), s.limit)]
+	for _, ref := range s.touched {
+		if uint64(s.sums[ref.Segment][ref.Doc])+rest >= least {
+			f.take(ref)
+		}
+	}
+	slices.SortFunc(f.out, better)
+	return f.out[:min(len(f.out), s.limit)]
+}
+
+// finisher completes scores.
+type finisher struct {
+	*searcher
+	terms  []term // those whose postings were not gone through
+	tables []*stemTable
+	out    []scored
+}
+
+// take adds a note with its whole score.
+func (f *finisher) take(ref notes.Ref) {
+	sum := f.sums[ref.Segment][ref.Doc]
+	segment := f.index.Segment(int(ref.Segment))
+	if len(f.terms) > 0 {
+		if f.tables[ref.Segment] == nil {
+			f.tables[ref.Segment] = newStemTable(f.terms, int(ref.Segment))
+		}
+		sum += f.rest(segment, ref.Doc, f.tables[ref.Segment], f.terms)
+	}
+	f.out = append(f.out, scored{ref, segment.Record(ref.Doc), sum})
 }
 
 // rest scores a note for terms by its words.
@@ -159,8 +184,9 @@ func (s *searcher) rest(segment notes.Segment, doc uint32, table *stemTable, ter
 	if len(terms) > len(counts) {
 		tf = make([]uint8, len(terms))
 	}
+	stems := segment.Stems()
 	for _, word := range segment.Words(doc) {
-		if i, ok := table.find(segment.StemOf(word)); ok && tf[i] < 255 {
+		if i, ok := table.find(stems[word]); ok && tf[i] < 255 {
 			tf[i]++
 		}
 	}

@@ -41,7 +41,6 @@ type medium struct {
 	durable     []byte
 	named       bool // the folder durably holds its name
 	gone        bool // removed, perhaps not durably
-	current     []byte
 	pending     []change
 	syncsFolder bool
 }

@@ -130,7 +130,7 @@ func (db *DB) transaction(batch []*update) (again []*update) {
 	}
 	var good []*update
 	for i, u := range batch {
-		err := db.one(u)
+		err := db.one(u, len(batch) == 1)
 		if db.writer.GetAutocommit() { // rolled back as a whole
 			if err == nil {
 				err = errors.New("the transaction was given up")
@@ -165,14 +165,17 @@ func (db *DB) begin(ctx context.Context) error {
 	return db.writer.run("BEGIN IMMEDIATE", nil)
 }
 
-// one runs an update under its savepoint.
-func (db *DB) one(u *update) error {
+// one runs an update. One that shares its transaction has a savepoint; one that
+// is alone needs none, and SQLite need not keep every page as it was before.
+func (db *DB) one(u *update, alone bool) error {
 	if err := u.ctx.Err(); err != nil {
 		return err
 	}
 	c := db.writer
-	if err := c.run("SAVEPOINT one", nil); err != nil {
-		return err
+	if !alone {
+		if err := c.run("SAVEPOINT one", nil); err != nil {
+			return err
+		}
 	}
 	tx := &WriteTx{ReadTx: ReadTx{conn: c}}
 	err := tx.load(u.scope)
@@ -188,8 +191,14 @@ func (db *DB) one(u *update) error {
 	if c.GetAutocommit() {
 		return err
 	}
-	if err != nil || !tx.changed {
-		// A scope that nothing was written to does not come into being.
+	// A scope that nothing was written to does not come into being.
+	undo := err != nil || !tx.changed
+	switch {
+	case alone && undo:
+		return errors.Join(err, c.run("ROLLBACK", nil), c.run("BEGIN", nil))
+	case alone:
+		return nil
+	case undo:
 		return errors.Join(err, c.run("ROLLBACK TO one", nil), c.run("RELEASE one", nil))
 	}
 	return c.run("RELEASE one", nil)
