@@ -75,7 +75,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> ‮ {{.}} </svg></textarea>`
+const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)> ]]> {{.}} </svg></textarea>` + " \u202e x"
 
 // inspect serves an inspector over a store full of hostile text, and a browser
 // that has used its address.

@@ -129,42 +129,37 @@ func nth(numbers []uint32, n int) uint32 {
 // that may still be among the best, and returns the best.
 func (s *searcher) finish(next int, rest uint64) []scored {
 	f := finisher{searcher: s, terms: s.question.terms[next:], tables: make([]*stemTable, s.index.Segments())}
-	least := uint64(0)
 	if len(s.touched) > s.limit {
-		least = uint64(s.threshold())
-		if len(f.terms) > 0 {
-			// The whole scores of those that lead so far are a higher threshold.
-			for _, ref := range s.touched {
-				if uint64(s.sums[ref.Segment][ref.Doc]) >= least {
-					f.take(ref)
-				}
+		// Those that lead so far come first: their whole scores are what the others
+		// have to beat.
+		leading := s.threshold()
+		for i, n := 0, 0; i < len(s.touched) && n < s.limit; i++ {
+			if ref := s.touched[i]; s.sums[ref.Segment][ref.Doc] >= leading {
+				s.touched[i], s.touched[n] = s.touched[n], ref
+				n++
 			}
-			whole := make([]uint32, len(f.out))
-			for i := range f.out {
-				whole[i] = f.out[i].score
-			}
-			least = max(least, uint64(nth(whole, s.limit-1)))
-			f.out = f.out[:0]
 		}
 	}
 	for _, ref := range s.touched {
-		if uint64(s.sums[ref.Segment][ref.Doc])+rest >= least {
-			f.take(ref)
+		if len(f.best) == s.limit && uint64(s.sums[ref.Segment][ref.Doc])+rest < uint64(f.best[0].score) {
+			continue
 		}
+		f.take(ref)
 	}
-	slices.SortFunc(f.out, better)
-	return f.out[:min(len(f.out), s.limit)]
+	slices.SortFunc(f.best, better)
+	return f.best
 }
 
-// finisher completes scores.
+// finisher completes scores and keeps the best notes, the worst of them first:
+// best is a heap once it is full.
 type finisher struct {
 	*searcher
 	terms  []term // those whose postings were not gone through
 	tables []*stemTable
-	out    []scored
+	best   []scored
 }
 
-// take adds a note with its whole score.
+// take looks at a note with its whole score.
 func (f *finisher) take(ref notes.Ref) {
 	sum := f.sums[ref.Segment][ref.Doc]
 	segment := f.index.Segment(int(ref.Segment))
@@ -174,7 +169,36 @@ func (f *finisher) take(ref notes.Ref) {
 		}
 		sum += f.rest(segment, ref.Doc, f.tables[ref.Segment], f.terms)
 	}
-	f.out = append(f.out, scored{ref, segment.Record(ref.Doc), sum})
+	one := scored{ref, segment.Record(ref.Doc), sum}
+	switch {
+	case len(f.best) < f.limit:
+		f.best = append(f.best, one)
+		if len(f.best) == f.limit {
+			for i := f.limit/2 - 1; i >= 0; i-- {
+				f.sink(i)
+			}
+		}
+	case better(one, f.best[0]) < 0:
+		f.best[0] = one
+		f.sink(0)
+	}
+}
+
+// sink restores the heap below i.
+func (f *finisher) sink(i int) {
+	for {
+		worst := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(f.best); child++ {
+			if better(f.best[worst], f.best[child]) < 0 {
+				worst = child
+			}
+		}
+		if worst == i {
+			return
+		}
+		f.best[i], f.best[worst] = f.best[worst], f.best[i]
+		i = worst
+	}
 }
 
 // rest scores a note for terms by its words.

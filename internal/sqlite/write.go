@@ -129,8 +129,9 @@ func (db *DB) transaction(batch []*update) (again []*update) {
 		return nil
 	}
 	var good []*update
+	end := "ROLLBACK" // unless one of them has written something
 	for i, u := range batch {
-		err := db.one(u, len(batch) == 1)
+		wrote, err := db.one(u, len(batch) == 1)
 		if db.writer.GetAutocommit() { // rolled back as a whole
 			if err == nil {
 				err = errors.New("the transaction was given up")
@@ -143,8 +144,11 @@ func (db *DB) transaction(batch []*update) (again []*update) {
 			continue
 		}
 		good = append(good, u)
+		if wrote {
+			end = "COMMIT"
+		}
 	}
-	if err := db.writer.run("COMMIT", nil); err != nil {
+	if err := db.writer.run(end, nil); err != nil {
 		if !db.writer.GetAutocommit() {
 			err = errors.Join(err, db.writer.run("ROLLBACK", nil))
 		}
@@ -165,20 +169,22 @@ func (db *DB) begin(ctx context.Context) error {
 	return db.writer.run("BEGIN IMMEDIATE", nil)
 }
 
-// one runs an update. One that shares its transaction has a savepoint; one that
-// is alone needs none, and SQLite need not keep every page as it was before.
-func (db *DB) one(u *update, alone bool) error {
+// one runs an update and reports whether it wrote anything that stays. An update
+// that shares its transaction has a savepoint. One that is alone needs none, so
+// that SQLite need not keep every page as it was: the transaction stands or falls
+// with it.
+func (db *DB) one(u *update, alone bool) (wrote bool, err error) {
 	if err := u.ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	c := db.writer
 	if !alone {
 		if err := c.run("SAVEPOINT one", nil); err != nil {
-			return err
+			return false, err
 		}
 	}
 	tx := &WriteTx{ReadTx: ReadTx{conn: c}}
-	err := tx.load(u.scope)
+	err = tx.load(u.scope)
 	if err == nil && tx.id == 0 {
 		err = tx.newScope(u.scope, db.opts.Rand)
 	}
@@ -188,20 +194,15 @@ func (db *DB) one(u *update, alone bool) error {
 	if err == nil && tx.changed {
 		err = tx.store()
 	}
-	if c.GetAutocommit() {
-		return err
+	wrote = err == nil && tx.changed
+	switch {
+	case alone || c.GetAutocommit():
+		return wrote, err
+	case wrote:
+		return wrote, c.run("RELEASE one", nil)
 	}
 	// A scope that nothing was written to does not come into being.
-	undo := err != nil || !tx.changed
-	switch {
-	case alone && undo:
-		return errors.Join(err, c.run("ROLLBACK", nil), c.run("BEGIN", nil))
-	case alone:
-		return nil
-	case undo:
-		return errors.Join(err, c.run("ROLLBACK TO one", nil), c.run("RELEASE one", nil))
-	}
-	return c.run("RELEASE one", nil)
+	return false, errors.Join(err, c.run("ROLLBACK TO one", nil), c.run("RELEASE one", nil))
 }
 
 // maxScopes is how many scopes a file holds at most.
