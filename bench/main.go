@@ -32,6 +32,7 @@ func comparisons() []comparison {
 	return []comparison{
 		{"codex", "joins of up to six atoms over CoDEx-M, against SQLite and SWI-Prolog", codex},
 		{"write", "durable writes, concurrent writers and imports, against bare SQLite", write},
+		{"memory", "bytes of the index in memory", memory},
 	}
 }
 
