@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -32,6 +33,7 @@ func (db *DB) connect(kind connKind) (*conn, error) {
 	} else {
 		setup += "ON"
 	}
+	setup += fmt.Sprintf("; PRAGMA max_page_count=%d", maxPages)
 	if kind == readConn {
 		setup += "; PRAGMA query_only=ON"
 	}

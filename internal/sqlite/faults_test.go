@@ -167,6 +167,13 @@ func (d *disk) syncFolder() {
 	}
 }
 
+// unmapped keeps of a file what the driver needs, but memory mapping.
+type unmapped struct{ vfs.File }
+
+func (f unmapped) SharedMemory() vfs.SharedMemory {
+	return f.File.(vfs.FileSharedMemory).SharedMemory()
+}
+
 // followed is an open file.
 type followed struct {
 	unmapped

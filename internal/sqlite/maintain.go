@@ -59,6 +59,11 @@ func (db *DB) truncateLog() (done bool, err error) {
 	if errors.Is(err, sqlite3.BUSY) {
 		return false, nil
 	}
+	if err == nil {
+		// The connection that truncates the log keeps its pages, with what lies in
+		// their gaps, and would log them again. All others drop theirs.
+		err = c.ReleaseMemory()
+	}
 	return err == nil, err
 }
 

@@ -38,22 +38,9 @@ func (p private) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File,
 	}
 	file, got, err := p.VFSFilename.OpenFilename(name, flags)
 	if err == nil && flags&vfs.OPEN_MAIN_DB != 0 {
-		file = unmapped{file}
+		file = &mainFile{File: file}
 	}
 	return file, got, err
-}
-
-// unmapped is a file that cannot be mapped into memory. Pages with checksums
-// never are, but the driver (v0.37.0) takes the way to unmap from a file before
-// it knows that the file has checksums, and crashes when it uses it on closing.
-type unmapped struct{ vfs.File }
-
-// SharedMemory is the file's, for the log's index.
-func (f unmapped) SharedMemory() vfs.SharedMemory {
-	if shared, ok := f.File.(vfs.FileSharedMemory); ok {
-		return shared.SharedMemory()
-	}
-	return nil
 }
 
 // makePrivate makes an empty file of the owner's, or leaves what is there. If it
