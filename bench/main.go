@@ -33,6 +33,8 @@ func comparisons() []comparison {
 		{"codex", "joins of up to six atoms over CoDEx-M, against SQLite and SWI-Prolog", codex},
 		{"write", "durable writes, concurrent writers and imports, against bare SQLite", write},
 		{"memory", "bytes of the index in memory", memory},
+		{"read", "a read when nothing changed", read},
+		{"cold", "a new process that answers one question", cold},
 	}
 }
 

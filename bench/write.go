@@ -112,7 +112,7 @@ func (w *writeBench) fact() *grounded.RememberRequest {
 // factOf is the n-th fact: short texts, two facts an entity, different values.
 func factOf(n int) *grounded.RememberRequest {
 	return &grounded.RememberRequest{
-		Entity: fmt.Sprintf("Person %06d", n/2), Predicate: [...]string{"works on", "manages"}[n%2],
+		Entity: fmt.Sprintf("Person %06d", n/2), Predicate: [...]string{"works_on", "manages"}[n%2],
 		Value: fmt.Sprintf("project %06d", n), Source: "HR export 2026-03", Cardinality: grounded.Multi,
 	}
 }
