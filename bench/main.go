@@ -35,6 +35,7 @@ func comparisons() []comparison {
 		{"memory", "bytes of the index in memory", memory},
 		{"read", "a read when nothing changed", read},
 		{"cold", "a new process that answers one question", cold},
+		{"notes", "the ten best notes, against FTS5 and Bleve; variants; a million notes", noteSearch},
 	}
 }
 
