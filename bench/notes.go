@@ -168,7 +168,8 @@ func variants(ctx context.Context, c *corpus, index *notes.Index, queries [][]st
 		}
 	}
 	for len(bridges) < 100_000 {
-		phrase := []string{c.rare(), c.rare()}
+		// The questions' own words begin no phrase, so that they have no more variants.
+		phrase := []string{c.words[20_000+c.random.IntN(vocabulary-20_000)], c.rare()}
 		if key := strings.Join(phrase, " "); !seen[key] {
 			seen[key] = true
 			add(phrase, []string{c.rare()})
