@@ -32,6 +32,7 @@ func comparisons() []comparison {
 	return []comparison{
 		{"codex", "joins of up to six atoms over CoDEx-M, against SQLite and SWI-Prolog", codex},
 		{"write", "durable writes, concurrent writers and imports, against bare SQLite", write},
+		{"mcp", "an MCP server beside the memory server of the protocol's project", mcp},
 		{"memory", "bytes of the index in memory", memory},
 		{"read", "a read when nothing changed", read},
 		{"cold", "a new process that answers one question", cold},

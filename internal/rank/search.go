@@ -39,7 +39,8 @@ func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limi
 	}
 	next := 0
 	for ; next < len(q.terms); next++ {
-		if len(s.touched) >= limit && rest[next] < uint64(s.threshold()) {
+		// No note has more so far than what the terms before can give.
+		if len(s.touched) >= limit && rest[next] < rest[0]-rest[next] && rest[next] < uint64(s.threshold()) {
 			break
 		}
 		if err := ctx.Err(); err != nil {
