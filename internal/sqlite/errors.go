@@ -22,8 +22,6 @@ func classify(doing string, err error) error {
 			return err
 		}
 	}
-	var e *sqlite3.Error
-	isSQLite := errors.As(err, &e)
 	var kind error
 	switch {
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
@@ -38,8 +36,8 @@ func classify(doing string, err error) error {
 		kind = ErrPermission
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, syscall.EROFS):
 		kind = ErrReadOnly
-	case isSQLite && errors.Is(err, sqlite3.CANTOPEN):
-		kind = ErrPermission
+	case errors.Is(err, sqlite3.CANTOPEN) && errors.Is(err, fs.ErrNotExist):
+		kind = ErrNoFolder
 	default:
 		return err
 	}

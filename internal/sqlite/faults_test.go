@@ -433,7 +433,7 @@ func flips(t *testing.T, trials int, change ...func(*Options)) (silent int) {
 		if err := os.WriteFile(bad, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readAll(bad)
+		got, err := readAll(bad, change...)
 		if err == nil && !slices.Equal(got, want) {
 			silent++
 		}
@@ -441,8 +441,12 @@ func flips(t *testing.T, trials int, change ...func(*Options)) (silent int) {
 	return silent
 }
 
-func readAll(path string) (out []string, err error) {
-	db, err := Open(ctx, path, Options{Rand: rand.Reader})
+func readAll(path string, change ...func(*Options)) (out []string, err error) {
+	o := Options{Rand: rand.Reader}
+	for _, c := range change {
+		c(&o)
+	}
+	db, err := Open(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}

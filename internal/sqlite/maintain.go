@@ -119,7 +119,7 @@ func (db *DB) Backup(ctx context.Context, path string) error {
 	}
 	defer func() { db.readers <- c }()
 	target := DB{path: path, opts: db.opts}
-	if err := c.Backup("main", target.dsn(false)); err != nil {
+	if err := c.Backup("main", target.dsn()); err != nil {
 		return classify("back up", errors.Join(err, os.Remove(path)))
 	}
 	if file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {

@@ -114,8 +114,9 @@ type Change struct {
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
-	path string
-	opts Options
+	path      string
+	opts      Options
+	immutable bool // read without log and locks, on a medium that cannot be written
 
 	readers chan *conn
 	writer  *conn // held by whoever holds writing
