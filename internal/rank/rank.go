@@ -142,13 +142,14 @@ type pool struct {
 // gather finds the candidates of all variants by BM25.
 func gather(ctx context.Context, x *notes.Index, variants []Variant, limit int) (*pool, error) {
 	p := &pool{ctx: ctx, index: x, scores: newBM25(x.Stats()), variants: variants, place: map[notes.Ref]int{}}
+	memory := &sums{bySegment: make([][]uint32, x.Segments())}
 	for v, variant := range variants {
 		q := lookUp(x, p.scores, variant.Words)
 		p.questions = append(p.questions, q)
 		if q.known == 0 {
 			continue
 		}
-		found, err := search(ctx, x, p.scores, q, limit)
+		found, err := search(ctx, x, p.scores, q, limit, memory)
 		if err != nil {
 			return nil, err
 		}

@@ -30,9 +30,10 @@ func better(a, b scored) int {
 // It goes through the postings of one term after another, the rarest first, and
 // adds up impacts. As soon as the terms that are left could not lift a note that
 // has none of the others among the best, their postings are not gone through:
-// the notes that are still in question are few, and their words are looked at.
-func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limit int) ([]scored, error) {
-	s := searcher{index: x, scores: scores, question: q, limit: limit, sums: make([][]uint32, x.Segments())}
+// the notes that are still in question are few, and each is looked up in them.
+func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limit int, sums *sums) ([]scored, error) {
+	s := searcher{index: x, scores: scores, question: q, limit: limit, sums: sums.bySegment, touched: sums.touched[:0], scratch: sums.scratch}
+	defer s.clear(sums)
 	rest := make([]uint64, len(q.terms)+1)
 	for i := len(q.terms) - 1; i >= 0; i-- {
 		rest[i] = rest[i+1] + uint64(q.terms[i].best)
@@ -40,7 +41,7 @@ func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limi
 	next := 0
 	for ; next < len(q.terms); next++ {
 		// No note has more so far than what the terms before can give.
-		if len(s.touched) >= limit && rest[next] < rest[0]-rest[next] && rest[next] < uint64(s.threshold()) {
+		if len(s.touched) >= limit && rest[next] < rest[0]-rest[next] && rest[next] < uint64(s.threshold(s.touched)) {
 			break
 		}
 		if err := ctx.Err(); err != nil {
@@ -48,7 +49,22 @@ func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limi
 		}
 		s.add(&q.terms[next])
 	}
-	return s.finish(next, rest[next]), ctx.Err()
+	return s.finish(next, rest), ctx.Err()
+}
+
+// sums is the memory of a search, all zero between two of them.
+type sums struct {
+	bySegment [][]uint32 // by document; nil until it is needed
+	touched   []notes.Ref
+	scratch   []uint32
+}
+
+// clear gives the memory back.
+func (s *searcher) clear(to *sums) {
+	for _, ref := range s.touched {
+		s.sums[ref.Segment][ref.Doc] = 0
+	}
+	to.touched, to.scratch = s.touched, s.scratch
 }
 
 type searcher struct {
@@ -87,9 +103,9 @@ func (s *searcher) add(t *term) {
 }
 
 // threshold is the limit-th greatest sum so far.
-func (s *searcher) threshold() uint32 {
+func (s *searcher) threshold(open []notes.Ref) uint32 {
 	s.scratch = s.scratch[:0]
-	for _, ref := range s.touched {
+	for _, ref := range open {
 		s.scratch = append(s.scratch, s.sums[ref.Segment][ref.Doc])
 	}
 	return nth(s.scratch, s.limit-1)
@@ -126,102 +142,80 @@ func nth(numbers []uint32, n int) uint32 {
 	return numbers[n]
 }
 
-// finish adds the terms from next on, which can give rest at most, to the notes
-// that may still be among the best, and returns the best.
-func (s *searcher) finish(next int, rest uint64) []scored {
-	f := finisher{searcher: s, terms: s.question.terms[next:], tables: make([]*stemTable, s.index.Segments())}
-	if len(s.touched) > s.limit {
-		// Those that lead so far come first: their whole scores are what the others
-		// have to beat.
-		leading := s.threshold()
-		for i, n := 0, 0; i < len(s.touched) && n < s.limit; i++ {
-			if ref := s.touched[i]; s.sums[ref.Segment][ref.Doc] >= leading {
-				s.touched[i], s.touched[n] = s.touched[n], ref
-				n++
-			}
+// finish adds the terms from next on to the notes that may still be among the
+// best, and returns the best. rest is what the terms from each on can give.
+func (s *searcher) finish(next int, rest []uint64) []scored {
+	open := s.contenders(s.touched, rest[next])
+	for ; next < len(s.question.terms); next++ {
+		s.lookUp(open, &s.question.terms[next])
+		open = s.contenders(open, rest[next+1])
+	}
+	best := make([]scored, len(open))
+	for i, ref := range open {
+		best[i] = scored{ref, s.index.Segment(int(ref.Segment)).Record(ref.Doc), s.sums[ref.Segment][ref.Doc]}
+	}
+	slices.SortFunc(best, better)
+	return best[:min(s.limit, len(best))]
+}
+
+// contenders keeps the notes that rest more could bring among the best.
+func (s *searcher) contenders(open []notes.Ref, rest uint64) []notes.Ref {
+	if len(open) <= s.limit {
+		return open
+	}
+	least := uint64(s.threshold(open))
+	kept := open[:0]
+	for _, ref := range open {
+		if uint64(s.sums[ref.Segment][ref.Doc])+rest >= least {
+			kept = append(kept, ref)
 		}
 	}
-	for _, ref := range s.touched {
-		if len(f.best) == s.limit && uint64(s.sums[ref.Segment][ref.Doc])+rest < uint64(f.best[0].score) {
+	return kept
+}
+
+// lookUp adds a term's impacts to some notes.
+func (s *searcher) lookUp(open []notes.Ref, t *term) {
+	var docs []uint32
+	var frequencies, codes []uint8
+	at, segment := 0, -1
+	for _, ref := range open {
+		if int(ref.Segment) != segment {
+			segment, at, docs = int(ref.Segment), 0, nil
+			if id := t.ids[segment]; id != absent {
+				docs, frequencies = s.index.Segment(segment).Postings(id)
+				codes = s.index.Segment(segment).LengthCodes()
+			}
+		}
+		if len(docs) == 0 {
 			continue
 		}
-		f.take(ref)
-	}
-	slices.SortFunc(f.best, better)
-	return f.best
-}
-
-// finisher completes scores and keeps the best notes, the worst of them first:
-// best is a heap once it is full.
-type finisher struct {
-	*searcher
-	terms  []term // those whose postings were not gone through
-	tables []*stemTable
-	best   []scored
-}
-
-// take looks at a note with its whole score.
-func (f *finisher) take(ref notes.Ref) {
-	sum := f.sums[ref.Segment][ref.Doc]
-	segment := f.index.Segment(int(ref.Segment))
-	if len(f.terms) > 0 {
-		if f.tables[ref.Segment] == nil {
-			f.tables[ref.Segment] = newStemTable(f.terms, int(ref.Segment))
+		if at = seek(docs, at, ref.Doc); at < len(docs) && docs[at] == ref.Doc {
+			s.sums[segment][ref.Doc] += max(1, impact(t.idf, s.scores.saturation(frequencies[at], codes[ref.Doc])))
 		}
-		sum += f.rest(segment, ref.Doc, f.tables[ref.Segment], f.terms)
-	}
-	one := scored{ref, segment.Record(ref.Doc), sum}
-	switch {
-	case len(f.best) < f.limit:
-		f.best = append(f.best, one)
-		if len(f.best) == f.limit {
-			for i := f.limit/2 - 1; i >= 0; i-- {
-				f.sink(i)
-			}
-		}
-	case better(one, f.best[0]) < 0:
-		f.best[0] = one
-		f.sink(0)
 	}
 }
 
-// sink restores the heap below i.
-func (f *finisher) sink(i int) {
-	for {
-		worst := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(f.best); child++ {
-			if better(f.best[worst], f.best[child]) < 0 {
-				worst = child
-			}
-		}
-		if worst == i {
-			return
-		}
-		f.best[i], f.best[worst] = f.best[worst], f.best[i]
-		i = worst
+// seek returns the first place whose document is not below doc. Notes mostly come
+// in ascending order, so it begins where the last one was found.
+func seek(docs []uint32, at int, doc uint32) int {
+	if at > 0 && docs[at-1] >= doc {
+		at = 0
 	}
-}
-
-// rest scores a note for terms by its words.
-func (s *searcher) rest(segment notes.Segment, doc uint32, table *stemTable, terms []term) (sum uint32) {
-	var counts [32]uint8
-	tf := counts[:min(len(terms), len(counts))]
-	if len(terms) > len(counts) {
-		tf = make([]uint8, len(terms))
+	step := 1
+	for at+step <= len(docs) && docs[at+step-1] < doc {
+		at += step
+		step *= 2
 	}
-	stems := segment.Stems()
-	for _, word := range segment.Words(doc) {
-		if i, ok := table.find(stems[word]); ok && tf[i] < 255 {
-			tf[i]++
+	for n := min(step, len(docs)-at); n > 0; {
+		half := n / 2
+		if docs[at+half] < doc {
+			at += half + 1
+			n -= half + 1
+		} else {
+			n = half
 		}
 	}
-	code := segment.LengthCodes()[doc]
-	for i, n := range tf {
-		if n > 0 {
-			sum += max(1, impact(terms[i].idf, s.scores.saturation(n, code)))
-		}
-	}
-	return sum
+	return at
 }
 
 // stemTable finds the place of a stem among a question's terms: a small hash
