@@ -40,7 +40,7 @@ func TestSearchIsExact(t *testing.T) {
 		}
 		scores, limit := newBM25(x.Stats()), 1+random.IntN(20)
 		q := lookUp(x, scores, some(1+random.IntN(6)))
-		got, err := search(context.Background(), x, scores, q, limit)
+		got, err := search(context.Background(), x, scores, q, limit, &sums{bySegment: make([][]uint32, x.Segments())})
 		if err != nil {
 			t.Fatal(err)
 		}
