@@ -32,7 +32,7 @@ func better(a, b scored) int {
 // has none of the others among the best, their postings are not gone through:
 // the notes that are still in question are few, and each is looked up in them.
 func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limit int, sums *sums) ([]scored, error) {
-	s := searcher{index: x, scores: scores, question: q, limit: limit, sums: sums.bySegment, touched: sums.touched[:0], scratch: sums.scratch}
+	s := searcher{index: x, scores: scores, question: q, limit: limit, sums: sums.bySegment, touched: sums.touched[:0], open: sums.open[:0], scratch: sums.scratch}
 	defer s.clear(sums)
 	rest := make([]uint64, len(q.terms)+1)
 	for i := len(q.terms) - 1; i >= 0; i-- {
@@ -56,6 +56,7 @@ func search(ctx context.Context, x *notes.Index, scores *bm25, q *question, limi
 type sums struct {
 	bySegment [][]uint32 // by document; nil until it is needed
 	touched   []notes.Ref
+	open      []notes.Ref
 	scratch   []uint32
 }
 
@@ -64,7 +65,7 @@ func (s *searcher) clear(to *sums) {
 	for _, ref := range s.touched {
 		s.sums[ref.Segment][ref.Doc] = 0
 	}
-	to.touched, to.scratch = s.touched, s.scratch
+	to.touched, to.open, to.scratch = s.touched, s.open, s.scratch
 }
 
 type searcher struct {
@@ -72,8 +73,9 @@ type searcher struct {
 	scores   *bm25
 	question *question
 	limit    int
-	sums     [][]uint32 // by segment, by document
-	touched  []notes.Ref
+	sums     [][]uint32  // by segment, by document
+	touched  []notes.Ref // all that have a sum
+	open     []notes.Ref // of them those that may be among the best
 	scratch  []uint32
 }
 
@@ -164,12 +166,13 @@ func (s *searcher) contenders(open []notes.Ref, rest uint64) []notes.Ref {
 		return open
 	}
 	least := uint64(s.threshold(open))
-	kept := open[:0]
+	kept := s.open[:0] // after the first time these are the ones given
 	for _, ref := range open {
 		if uint64(s.sums[ref.Segment][ref.Doc])+rest >= least {
 			kept = append(kept, ref)
 		}
 	}
+	s.open = kept
 	return kept
 }
 
