@@ -336,6 +336,7 @@ func (m *model) declare(t *rapid.T, memory *grounded.Memory, c *clock) {
 		Aliases:     rapid.SampledFrom([][]string{nil, {"alias"}, {"q"}}).Draw(t, "aliases"),
 	}
 	got, err := memory.DeclareRelation(ctx, req)
+	before := m.time
 	m.tick(c.now)
 	aliases := slices.DeleteFunc(slices.Clone(req.Aliases), func(a string) bool { return a == req.Name })
 	for _, r := range m.eligible(grounded.KindRelation) {
@@ -352,6 +353,7 @@ func (m *model) declare(t *rapid.T, memory *grounded.Memory, c *clock) {
 				if !errors.Is(err, grounded.InvalidArgument) {
 					t.Fatalf("%q is declared twice: %+v, %v", name, got, err)
 				}
+				m.time = before // a refused write leaves nothing, not even its time
 				return
 			}
 		}
@@ -386,6 +388,7 @@ func (m *model) correct(t *rapid.T, memory *grounded.Memory, c *clock) {
 		}
 		return
 	}
+	before := m.time
 	m.tick(c.now)
 	want := map[grounded.State]grounded.Code{
 		grounded.StateForgotten: grounded.AlreadyForgotten, grounded.StateCorrected: grounded.AlreadyCorrected, grounded.StateExpired: grounded.Expired,
@@ -397,6 +400,7 @@ func (m *model) correct(t *rapid.T, memory *grounded.Memory, c *clock) {
 		if want == grounded.AlreadyCorrected && grounded.AsError(err).Current != m.inForce(old) {
 			t.Fatalf("correct %s names %s, want %s", id, grounded.AsError(err).Current, m.inForce(old))
 		}
+		m.time = before // a refused write leaves nothing, not even its time
 		return
 	}
 	if err != nil || got.Corrects != id || got.ID != grounded.RecordID(len(m.records)+1) {

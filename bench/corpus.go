@@ -81,12 +81,19 @@ func (c *corpus) docs(n, length int) []notes.Doc {
 	return out
 }
 
-// queries makes questions of four words: of each, two words of one note.
+// queries makes questions of four different words: of each, two of one note.
 func (c *corpus) queries(docs []notes.Doc, n int) [][]string {
 	out := make([][]string, n)
 	for i := range out {
-		text := strings.Fields(docs[c.random.IntN(len(docs))].Text)
-		out[i] = []string{text[c.random.IntN(len(text))], text[c.random.IntN(len(text))], c.rare(), c.word()}
+		different := map[string]bool{}
+		for len(different) < 4 {
+			clear(different)
+			text := strings.Fields(docs[c.random.IntN(len(docs))].Text)
+			out[i] = []string{text[c.random.IntN(len(text))], text[c.random.IntN(len(text))], c.rare(), c.word()}
+			for _, word := range out[i] {
+				different[word] = true
+			}
+		}
 	}
 	return out
 }

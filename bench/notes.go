@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,28 +159,36 @@ func variants(ctx context.Context, c *corpus, index *notes.Index, queries [][]st
 			PhraseText: strings.Join(phrase, " "), TargetText: strings.Join(target, " "),
 		})
 	}
-	// Each question's four words have a target each: 2⁴ variants.
-	seen := map[string]bool{}
-	for i, q := range queries {
-		for j, word := range q {
-			name := fmt.Sprintf("%sx%d", word, 4*i+j)
-			q[j] = name
-			add([]string{name}, []string{word})
-			seen[name] = true
+	// Each of a question's four words has one other word that no question holds:
+	// 2⁴ variants.
+	asked, phrases := map[string]bool{}, map[string]bool{}
+	for _, q := range queries {
+		for _, word := range q {
+			asked[word] = true
 		}
+	}
+	other := func() string {
+		for {
+			if word := c.rare(); !asked[word] {
+				return word
+			}
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(asked)) {
+		add([]string{word}, []string{other()})
 	}
 	for len(bridges) < 100_000 {
 		// The questions' own words begin no phrase, so that they have no more variants.
-		phrase := []string{c.words[20_000+c.random.IntN(vocabulary-20_000)], c.rare()}
-		if key := strings.Join(phrase, " "); !seen[key] {
-			seen[key] = true
-			add(phrase, []string{c.rare()})
+		phrase := []string{c.words[20_000+c.random.IntN(vocabulary-20_000)], other()}
+		if key := strings.Join(phrase, " "); !phrases[key] && !asked[phrase[0]] {
+			phrases[key] = true
+			add(phrase, []string{other()})
 		}
 	}
-	set := rewrite.Build(bridges)
-	ask := func(limits rewrite.Limits, want int) func(words []string) error {
+	set, empty := rewrite.Build(bridges), rewrite.Build(nil)
+	ask := func(set *rewrite.Set, want int) func(words []string) error {
 		return func(words []string) error {
-			r, err := set.Expand(ctx, words, limits)
+			r, err := set.Expand(ctx, words, rewrite.Limits{Variants: 16, Steps: 4})
 			if err != nil {
 				return err
 			}
@@ -193,16 +203,9 @@ func variants(ctx context.Context, c *corpus, index *notes.Index, queries [][]st
 			return err
 		}
 	}
-	// One variant is measured on the words that the notes hold.
-	plain := make([][]string, len(queries))
-	for i, q := range queries {
-		for _, word := range q {
-			plain[i] = append(plain[i], word[:strings.LastIndexByte(word, 'x')])
-		}
-	}
 	medians, err := interleave(3*len(queries), 3*time.Second,
-		side{"one", turn(plain, ask(rewrite.Limits{Variants: 16, Steps: 0}, 1))},
-		side{"sixteen", turn(queries, ask(rewrite.Limits{Variants: 16, Steps: 4}, 16))},
+		side{"one", turn(queries, ask(empty, 1))},
+		side{"sixteen", turn(queries, ask(set, 16))},
 		side{"rewriting", turn(queries, func(words []string) error {
 			_, err := set.Expand(ctx, words, rewrite.Limits{Variants: 16, Steps: 4})
 			return err
