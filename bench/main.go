@@ -37,6 +37,7 @@ func comparisons() []comparison {
 		{"read", "a read when nothing changed", read},
 		{"cold", "a new process that answers one question", cold},
 		{"notes", "the ten best notes, against FTS5 and Bleve; variants; a million notes", noteSearch},
+		{"pack", "the smallest packet of 4,096; verifying; what choosing proofs together saves", pack},
 	}
 }
 
