@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	tiktokenloader "github.com/pkoukk/tiktoken-go-loader"
 
 	"github.com/grounded-memory/grounded"
+	"github.com/grounded-memory/grounded/internal/datalog"
+	"github.com/grounded-memory/grounded/internal/facts"
 	"github.com/grounded-memory/grounded/internal/packing"
 	"github.com/grounded-memory/grounded/tokenizer"
 )
@@ -166,58 +169,145 @@ func termOf(text string) grounded.Term {
 // saving compares the packet whose proofs are chosen together with one that takes
 // each answer's smallest proof by itself.
 func saving(ctx context.Context) error {
-	path, err := data("pack/ag3.json")
-	if err != nil {
-		fmt.Println("left out: the saving on affine geometries, whose data is not beside the repository")
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	var sets []struct {
-		Name    string
-		Answers [][]uint64
-		Optimum int
-	}
-	if err := json.Unmarshal(text, &sets); err != nil {
-		return err
-	}
 	count := tokenizer.O200K().Count
 	t := &table{}
-	t.add("answers, each with three proofs of one record", "answers", "alone: records", "tokens", "together: records", "tokens", "saved", "time")
-	for _, set := range sets {
-		p := twelve()
-		p.Answers = nil
-		alone := map[uint64]bool{}
-		aloneSize := count(p.Head)
-		for i, points := range set.Answers {
-			var a packing.Answer
-			least, chosen := math.MaxInt, uint64(0)
-			for _, point := range points {
-				line := fmt.Sprintf(`{"answer":{"line":"line %d"},"proof":["r%d"]}`+"\n", i, point+1)
-				item, _ := p.Item(point + 1)
-				if size := count(line) + count(item); size < least {
-					least, chosen = size, point+1
-				}
-				a.Alternatives = append(a.Alternatives, packing.Alternative{Items: []uint64{point + 1}, Line: line})
-			}
-			p.Answers = append(p.Answers, a)
-			item, _ := p.Item(chosen)
-			if aloneSize += least; alone[chosen] {
-				aloneSize -= count(item)
-			}
-			alone[chosen] = true
-		}
-		start := time.Now()
-		r, err := packing.Smallest(ctx, p, packing.Options{MaxCombinations: 4096, Size: packing.Size{Count: count, Additive: true}})
+	t.add("", "answers", "alone: records", "tokens", "together: records", "tokens", "saved", "optimal", "time")
+	compare := func(name string, p packing.Problem) error {
+		records, tokens, err := alone(p, count)
 		if err != nil {
 			return err
 		}
-		took := time.Since(start)
-		t.add(fmt.Sprintf("%s (%d points suffice)", set.Name, set.Optimum), fmt.Sprint(len(set.Answers)), fmt.Sprint(len(alone)), fmt.Sprint(aloneSize),
-			fmt.Sprint(len(r.Items)), fmt.Sprintf("%d (optimal: %v)", r.Size, r.Optimal), fmt.Sprintf("%.0f %%", 100-100*float64(r.Size)/float64(aloneSize)), show(took))
+		start := time.Now()
+		r, err := packing.Smallest(ctx, p, packing.Options{MaxCombinations: 65_536, Size: packing.Size{Count: count, Additive: true}})
+		if err != nil {
+			return err
+		}
+		t.add(name, fmt.Sprint(len(p.Answers)), fmt.Sprint(records), fmt.Sprint(tokens), fmt.Sprint(len(r.Items)), fmt.Sprint(r.Size),
+			fmt.Sprintf("%.1f %%", 100-100*float64(r.Size)/float64(tokens)), fmt.Sprint(r.Optimal), show(time.Since(start)))
+		return nil
+	}
+	if err := compare("twelve answers, two proofs each", twelve()); err != nil {
+		return err
+	}
+	sets, err := geometries()
+	if err != nil {
+		fmt.Println("left out: affine geometries, whose data is not beside the repository")
+	}
+	for _, set := range sets {
+		if err := compare(fmt.Sprintf("%s (%d records suffice)", set.Name, set.Optimum), set.problem()); err != nil {
+			return err
+		}
+	}
+	p, err := countries(ctx)
+	if err != nil {
+		return err
+	}
+	if err := compare("CoDEx-M q4_proj, 4,491 proofs", p); err != nil {
+		return err
 	}
 	t.print()
 	return nil
+}
+
+// alone takes each answer's smallest proof and returns the packet's size.
+func alone(p packing.Problem, count func(string) int) (records, tokens int, err error) {
+	chosen := map[uint64]int{}
+	tokens = count(p.Head)
+	for _, answer := range p.Answers {
+		least, best := math.MaxInt, map[uint64]int{}
+		line := 0
+		for _, a := range answer.Alternatives {
+			sizes := map[uint64]int{}
+			sum := count(a.Line)
+			own := sum
+			for _, id := range a.Items {
+				item, err := p.Item(id)
+				if err != nil {
+					return 0, 0, err
+				}
+				sizes[id] = count(item)
+				sum += sizes[id]
+			}
+			if sum < least {
+				least, best, line = sum, sizes, own
+			}
+		}
+		tokens += line
+		maps.Copy(chosen, best)
+	}
+	for _, size := range chosen {
+		tokens += size
+	}
+	return len(chosen), tokens, nil
+}
+
+// geometry is an affine space: each answer is a line, proved by any of its points.
+type geometry struct {
+	Name    string
+	Answers [][]uint64
+	Optimum int
+}
+
+func geometries() (sets []geometry, err error) {
+	path, err := data("pack/ag3.json")
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return sets, json.Unmarshal(text, &sets)
+}
+
+func (g *geometry) problem() packing.Problem {
+	p := twelve()
+	p.Answers = nil
+	for i, points := range g.Answers {
+		var a packing.Answer
+		for _, point := range points {
+			a.Alternatives = append(a.Alternatives, packing.Alternative{
+				Items: []uint64{point + 1}, Line: fmt.Sprintf(`{"answer":{"line":"line %d"},"proof":["r%d"]}`+"\n", i, point+1),
+			})
+		}
+		p.Answers = append(p.Answers, a)
+	}
+	return p
+}
+
+// countries is a query whose answers have up to 2,924 proofs of four records.
+func countries(ctx context.Context) (packing.Problem, error) {
+	all, err := codexFacts()
+	if err != nil {
+		return packing.Problem{}, err
+	}
+	queries, err := codexQueries()
+	if err != nil {
+		return packing.Problem{}, err
+	}
+	set := facts.Build(nil, all)
+	p := packing.Problem{Head: twelve().Head, Item: func(id uint64) (string, error) {
+		f := &all[id-1]
+		return fmt.Sprintf(`{"id":"r%d","entity":%q,"predicate":%q,"value":%q,"source":"CoDEx-M"}`+"\n", id, f.Entity, f.Predicate, f.Value), nil
+	}}
+	for _, q := range queries {
+		if q.ID != "q4_proj" {
+			continue
+		}
+		r, err := datalog.Evaluate(ctx, set, q.program(set, q.written()), wide)
+		if err != nil {
+			return p, err
+		}
+		for _, answer := range r.Answers {
+			var a packing.Answer
+			for _, proof := range answer.Proofs {
+				ids, _ := json.Marshal(proof)
+				a.Alternatives = append(a.Alternatives, packing.Alternative{
+					Items: proof, Line: fmt.Sprintf(`{"answer":{"n":%q},"proof":%s}`+"\n", set.Text(answer.Bind[0]), ids),
+				})
+			}
+			p.Answers = append(p.Answers, a)
+		}
+	}
+	return p, nil
 }
