@@ -38,6 +38,7 @@ func comparisons() []comparison {
 		{"cold", "a new process that answers one question", cold},
 		{"notes", "the ten best notes, against FTS5 and Bleve; variants; a million notes", noteSearch},
 		{"pack", "the smallest packet of 4,096; verifying; what choosing proofs together saves", pack},
+		{"http", "the service on loopback: load, the cost of the door, 10,000 idle and slow connections", httpBench},
 	}
 }
 
