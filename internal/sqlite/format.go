@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -262,7 +263,8 @@ func (db *DB) create(ctx context.Context, c *sqlite3.Conn) error {
 			return err
 		}
 	}
-	if err := c.BusyHandler(db.wait(ctx)); err != nil {
+	start := time.Now()
+	if err := c.BusyHandler(wait(ctx, func() bool { return time.Since(start) < db.opts.BusyTimeout })); err != nil {
 		return err
 	}
 	if err := c.Exec("BEGIN EXCLUSIVE"); err != nil {

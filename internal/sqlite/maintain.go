@@ -34,6 +34,7 @@ func (db *DB) scrub(ctx context.Context) error {
 		if done || err != nil {
 			return classify("truncate the log", err)
 		}
+		db.pending.Store(true)
 		if time.Since(start) > scrubWait {
 			return ErrScrubPending
 		}
@@ -46,25 +47,47 @@ func (db *DB) scrub(ctx context.Context) error {
 	}
 }
 
-// truncateLog makes one attempt, without waiting for readers.
+// truncateLog makes one attempt, with little patience for other processes: while
+// it waits, nobody writes.
 func (db *DB) truncateLog() (done bool, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
+	return db.truncate(20 * time.Millisecond)
+}
+
+// truncate is for who holds writing.
+func (db *DB) truncate(patience time.Duration) (done bool, err error) {
+	deadline := time.Now().Add(patience)
+	db.waitWhile = func() bool { return time.Now().Before(deadline) }
+	db.turn.take(db.waitWhile)
+	defer db.turn.give()
 	c := db.writer
-	if err := c.BusyTimeout(time.Millisecond); err != nil {
-		return false, err
-	}
 	_, _, err = c.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
-	err = errors.Join(err, c.BusyTimeout(db.opts.BusyTimeout))
 	if errors.Is(err, sqlite3.BUSY) {
 		return false, nil
 	}
 	if err == nil {
+		db.pending.Store(false)
 		// The connection that truncates the log keeps its pages, with what lies in
 		// their gaps, and would log them again. All others drop theirs.
 		err = c.ReleaseMemory()
 	}
 	return err == nil, err
+}
+
+// idleAfter is how long nothing is written before the log is truncated without
+// being asked for, so that it is short when the next process comes.
+const idleAfter = time.Second
+
+// rest truncates the log, best effort.
+func (db *DB) rest() {
+	if db.enter() != nil {
+		return
+	}
+	defer db.leave()
+	if done, _ := db.truncateLog(); !done && db.pending.Load() {
+		db.idle.Reset(idleAfter)
+	}
 }
 
 // Maintain truncates the log and lets SQLite refresh what it knows of the tables.

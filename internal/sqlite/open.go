@@ -32,6 +32,8 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	for range opts.Readers {
 		db.readers <- nil
 	}
+	db.idle = time.AfterFunc(idleAfter, db.rest)
+	db.idle.Stop()
 	if err := db.patiently(ctx, func() error { return db.prepareFile(ctx) }); err != nil {
 		return nil, err
 	}
@@ -44,8 +46,11 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 		return db, nil
 	}
 	err := db.patiently(ctx, func() (err error) {
-		db.writer, err = db.connect(writeConn)
-		return err
+		if db.writer, err = db.connect(writeConn); err != nil {
+			return err
+		}
+		db.pending.Store(!db.settled())
+		return db.writer.BusyHandler(wait(context.Background(), func() bool { return db.waitWhile() }))
 	})
 	if err == nil && opts.VFS == privateVFS() {
 		db.turn, err = openTurn(path)
@@ -128,15 +133,11 @@ func harden(c *sqlite3.Conn) error {
 	return c.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0")
 }
 
-// wait is the busy handler: it waits a little longer each time, up to the
-// timeout.
-func (db *DB) wait(ctx context.Context) func(context.Context, int) bool {
-	start := time.Time{}
+// wait is the busy handler of a connection that writes: it waits a little longer
+// each time, as long as it is worth it.
+func wait(ctx context.Context, worth func() bool) func(context.Context, int) bool {
 	return func(_ context.Context, count int) bool {
-		if count == 0 {
-			start = time.Now()
-		}
-		if ctx.Err() != nil || time.Since(start) > db.opts.BusyTimeout {
+		if ctx.Err() != nil || !worth() {
 			return false
 		}
 		time.Sleep(min(200*time.Microsecond<<min(count, 5), 2*time.Millisecond))

@@ -19,7 +19,7 @@ type ReadTx struct {
 }
 
 // View runs fn on one read transaction.
-func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) error {
+func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) (err error) {
 	if err := db.enter(); err != nil {
 		return err
 	}
@@ -28,18 +28,25 @@ func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) err
 	if err != nil {
 		return err
 	}
-	defer func() { db.readers <- c }()
+	defer func() { // also if fn panics
+		err = classify("read", c.end(ctx, err))
+		db.readers <- c
+	}()
 	if ctx.Done() != nil {
-		defer c.SetInterrupt(c.SetInterrupt(ctx))
+		c.SetInterrupt(ctx)
 	}
 	var tx *ReadTx
-	err = db.patiently(ctx, func() (err error) {
+	if err := db.patiently(ctx, func() (err error) {
 		tx, err = c.begin(scope)
 		return err
-	})
-	if err == nil {
-		err = fn(tx)
+	}); err != nil {
+		return err
 	}
+	return fn(tx)
+}
+
+// end ends a read transaction and makes the connection ready for the next one.
+func (c *conn) end(ctx context.Context, err error) error {
 	if ctx.Done() != nil {
 		c.SetInterrupt(context.Background())
 	}
@@ -49,7 +56,7 @@ func (db *DB) View(ctx context.Context, scope Scope, fn func(*ReadTx) error) err
 	if ctx.Err() != nil && errors.Is(err, sqlite3.INTERRUPT) {
 		return ctx.Err()
 	}
-	return classify("read", err)
+	return err
 }
 
 // begin begins a read transaction, whose snapshot is taken by reading the state.

@@ -38,6 +38,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -122,36 +123,57 @@ type DB struct {
 	writer  *conn // held by whoever holds writing
 	turn    *turn
 
-	writing sync.Mutex // one transaction at a time in this process
-	queue   struct {
+	writing   sync.Mutex  // one transaction at a time in this process
+	waitWhile func() bool // how long whoever holds writing waits for other processes
+	pending   atomic.Bool // the log may hold what was erased
+	queue     queue
+	idle      *time.Timer // runs rest when nothing was written for a while
+
+	calls struct {
 		sync.Mutex
-		waiting []*update
-		led     bool // somebody is working the queue off
+		inFlight int
+		closed   bool
+		ended    chan struct{} // closed when Close has begun and no call is in flight
 	}
-	closing sync.RWMutex // held for reading by every call in flight
-	closed  bool
 }
 
 // enter notes that a call is in flight; leave ends it.
 func (db *DB) enter() error {
-	db.closing.RLock()
-	if db.closed {
-		db.closing.RUnlock()
+	db.calls.Lock()
+	defer db.calls.Unlock()
+	if db.calls.closed {
 		return ErrClosed
 	}
+	db.calls.inFlight++
 	return nil
 }
 
-func (db *DB) leave() { db.closing.RUnlock() }
+func (db *DB) leave() {
+	db.calls.Lock()
+	defer db.calls.Unlock()
+	db.calls.inFlight--
+	if db.calls.closed && db.calls.inFlight == 0 {
+		close(db.calls.ended)
+	}
+}
 
-// Close waits for calls in flight and closes the file.
+// Close waits for calls in flight, refuses new ones, and closes the file.
 func (db *DB) Close() error {
-	db.closing.Lock()
-	defer db.closing.Unlock()
-	if db.closed {
+	db.calls.Lock()
+	if db.calls.closed {
+		db.calls.Unlock()
 		return ErrClosed
 	}
-	db.closed = true
+	db.calls.closed = true
+	db.calls.ended = make(chan struct{})
+	if db.calls.inFlight == 0 {
+		close(db.calls.ended)
+	}
+	db.calls.Unlock()
+	<-db.calls.ended
+	db.idle.Stop()
+	db.writing.Lock() // a call that panicked may have left before its update ended
+	defer db.writing.Unlock()
 	var errs []error
 	for range cap(db.readers) {
 		if c := <-db.readers; c != nil {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 var (
@@ -199,37 +196,6 @@ func TestSnapshot(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestFilesArePrivate whatever the umask.
-func TestFilesArePrivate(t *testing.T) {
-	old := unix.Umask(0)
-	defer unix.Umask(old)
-	path := temp(t)
-	db := open(t, path)
-	if _, err := insert(db, acme, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Backup(ctx, path+".backup"); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) < 4 {
-		t.Fatalf("%d files: %v", len(entries), err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %v (%v)", e.Name(), info.Mode(), err)
-		}
-	}
-	copied := open(t, path+".backup")
-	if got := bodies(t, copied, acme); fmt.Sprint(got) != "[x]" {
-		t.Errorf("the backup holds %q", got)
-	}
-	if err := db.Backup(ctx, path+".backup"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("a backup over another file: %v", err)
 	}
 }
 
@@ -572,37 +538,4 @@ func turns(bodies []string) (n int) {
 		}
 	}
 	return n
-}
-
-func BenchmarkView(b *testing.B) {
-	db := open(b, temp(b))
-	if _, err := insert(db, acme, "x"); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if err := db.View(ctx, acme, func(tx *ReadTx) error { _, err := tx.State(); return err }); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkInsert(b *testing.B) {
-	db := open(b, temp(b))
-	for b.Loop() {
-		if _, err := insert(db, acme, "a body of some length that is like a claim's canonical JSON, about two hundred bytes in all, as they come"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSixtyFourWriters(b *testing.B) {
-	db := open(b, temp(b))
-	b.SetParallelism(32)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := insert(db, acme, "a body of some length that is like a claim's canonical JSON, about two hundred bytes in all, as they come"); err != nil {
-				b.Error(err)
-			}
-		}
-	})
 }

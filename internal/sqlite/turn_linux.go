@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"os"
 	"time"
 
@@ -31,16 +30,17 @@ func (t *turn) lock(kind int16) error {
 	return unix.FcntlFlock(t.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: kind, Start: turnByte, Len: 1})
 }
 
-// take waits for the turn. It is a courtesy: whoever cannot get it in time, or
-// on a file system without such locks, goes on without.
-func (t *turn) take(ctx context.Context, timeout time.Duration) {
+// take waits for the turn as long as it is worth it. It is a courtesy: whoever
+// cannot get it, or is on a file system without such locks, goes on without.
+func (t *turn) take(worth func() bool) {
 	if t == nil {
 		return
 	}
-	for start := time.Now(); time.Since(start) < timeout && ctx.Err() == nil; time.Sleep(500 * time.Microsecond) {
-		if err := t.lock(unix.F_WRLCK); err != unix.EAGAIN && err != unix.EACCES {
+	for {
+		if err := t.lock(unix.F_WRLCK); err != unix.EAGAIN && err != unix.EACCES || !worth() {
 			return
 		}
+		time.Sleep(500 * time.Microsecond)
 	}
 }
 
