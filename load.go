@@ -18,7 +18,8 @@ type LoadResult struct {
 
 // Load runs any number of writes in one transaction: all of them, or none if
 // one fails. The error names the item, from 0. progress, if not nil, is told the
-// number of items done every thousand.
+// number of items done every thousand. Items are read on another goroutine, a
+// little ahead of what is written, and no more once Load has returned.
 func (m *Memory) Load(ctx context.Context, items iter.Seq2[WriteItem, error], progress func(done int)) (*LoadResult, error) {
 	var result *LoadResult
 	err := m.store.db.Update(ctx, m.scope, func(tx *sqlite.WriteTx) error {
@@ -28,9 +29,9 @@ func (m *Memory) Load(ctx context.Context, items iter.Seq2[WriteItem, error], pr
 			return err
 		}
 		done := 0
-		for item, err := range items {
+		for p, err := range preparedAhead(items) {
 			if err == nil {
-				err = result.load(w, item)
+				err = result.load(w, p)
 			}
 			if err != nil {
 				return inField(fmt.Sprintf("[%d]", done), err)
@@ -52,11 +53,58 @@ func (m *Memory) Load(ctx context.Context, items iter.Seq2[WriteItem, error], pr
 	return result, nil
 }
 
-func (l *LoadResult) load(w *writer, item WriteItem) error {
-	p, err := prepare(item)
-	if err != nil {
-		return err
+// preparedAhead reads and checks items on a goroutine of its own, while the caller
+// writes those before. The goroutine has ended when the loop over it has.
+func preparedAhead(items iter.Seq2[WriteItem, error]) iter.Seq2[*prepared, error] {
+	type outcome struct {
+		prepared *prepared
+		err      error
 	}
+	const batch, batches = 256, 4
+	return func(yield func(*prepared, error) bool) {
+		ready, stop := make(chan []outcome, batches), make(chan struct{})
+		go func() {
+			defer close(ready)
+			next := make([]outcome, 0, batch)
+			for item, err := range items {
+				var p *prepared
+				if err == nil {
+					p, err = prepare(item)
+				}
+				if next = append(next, outcome{p, err}); len(next) < batch && err == nil {
+					continue
+				}
+				select {
+				case ready <- next:
+					next = make([]outcome, 0, batch)
+				case <-stop:
+					return
+				}
+				if err != nil {
+					return
+				}
+			}
+			select {
+			case ready <- next:
+			case <-stop:
+			}
+		}()
+		defer func() {
+			close(stop)
+			for range ready { // until the goroutine has let go of items
+			}
+		}()
+		for some := range ready {
+			for _, o := range some {
+				if !yield(o.prepared, o.err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (l *LoadResult) load(w *writer, p *prepared) error {
 	if p.forget != 0 {
 		return invalid("op", "a load cannot forget: use forget")
 	}

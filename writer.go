@@ -60,7 +60,14 @@ type writer struct {
 	key   [16]byte
 	rels  []relation
 	valid bool // rels is up to date
+
+	// written counts the records of each key, if the scope held none before this
+	// transaction and they are not too many: what is not there need not be looked up.
+	written map[int64]int32
 }
+
+// manyKeys is how many keys are counted at most.
+const manyKeys = 1 << 21
 
 // relation is a declared predicate with its record.
 type relation struct {
@@ -73,11 +80,30 @@ func (m *Memory) newWriter(tx *sqlite.WriteTx) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{
+	w := &writer{
 		tx: tx, rand: m.store.opts.Rand, key: state.Key, next: state.LastSeq + 1,
 		now: max(m.clock(), state.Time, m.index.Latest()),
-	}, nil
+	}
+	if state.LastSeq == 0 {
+		w.written = make(map[int64]int32)
+	}
+	return w, nil
 }
+
+// count notes the keys of a record that was written.
+func (w *writer) count(row *sqlite.Row) {
+	if w.written == nil || row.Kind == uint8(index.Note) {
+		return // notes are never looked up
+	}
+	w.written[row.SameKey]++
+	w.written[row.GroupKey]++
+	if len(w.written) > manyKeys {
+		w.written = nil
+	}
+}
+
+// atMost says whether a key is known to have so few records.
+func (w *writer) atMost(n int32, key int64) bool { return w.written != nil && w.written[key] <= n }
 
 // write runs one write, or returns the result of the first one with its key.
 func (w *writer) write(p *prepared) (WriteResult, error) {
@@ -190,6 +216,7 @@ func (w *writer) insert(r *Record, same int64) (RecordID, error) {
 		return 0, &Error{Code: Internal, Message: fmt.Sprintf("the store gave id %d for %d", seq, w.next)}
 	}
 	w.next++
+	w.count(row)
 	if r.Kind == KindRelation {
 		w.valid = false
 	}
@@ -215,6 +242,9 @@ func sameSupplied(a, b *Record) bool {
 
 // existing returns the lowest eligible record that equals r in every supplied field.
 func (w *writer) existing(r *Record, same int64) (id RecordID, err error) {
+	if w.atMost(0, same) {
+		return 0, nil
+	}
 	err = w.tx.Same(same, func(row *sqlite.Row) error {
 		if id != 0 || stateOf(row, w.now) != StateEligible {
 			return nil
@@ -237,8 +267,11 @@ func (w *writer) contradicts(r *Record, id RecordID, rel *relation) ([]RecordID,
 	}
 	var err error
 	if r.Kind == KindBridge {
-		target := textform.Phrase(r.Target)
-		err = w.group(bridgeGroup(w.key, r.Phrase), func(old *Record) {
+		key, target := bridgeGroup(w.key, r.Phrase), textform.Phrase(r.Target)
+		if w.atMost(1, key) {
+			return out, nil // r alone
+		}
+		err = w.group(key, func(old *Record) {
 			if old.ID != id && textform.Phrase(old.Phrase) == textform.Phrase(r.Phrase) && textform.Phrase(old.Target) != target {
 				out = append(out, old.ID)
 			}
@@ -260,13 +293,21 @@ func (w *writer) contradictingClaims(r *Record, id RecordID, rel *relation) ([]R
 			return out, nil
 		}
 	} else if !single {
-		has, err := w.tx.GroupHasSingle(claimGroup(w.key, r.Entity, r.Predicate))
+		key := claimGroup(w.key, r.Entity, r.Predicate)
+		if w.atMost(1, key) {
+			return out, nil // r alone
+		}
+		has, err := w.tx.GroupHasSingle(key)
 		if err != nil || !has {
 			return out, err
 		}
 	}
 	for _, name := range names {
-		err := w.group(claimGroup(w.key, r.Entity, name), func(old *Record) {
+		key := claimGroup(w.key, r.Entity, name)
+		if w.atMost(0, key) || name == r.Predicate && w.atMost(1, key) {
+			continue // none, or r alone
+		}
+		err := w.group(key, func(old *Record) {
 			if old.Entity != r.Entity || old.Predicate != name {
 				return
 			}
