@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -176,13 +177,33 @@ func (tx *ReadTx) Changes(after uint64, yield func(Change) error) error {
 	}, tx.rowID(after), tx.lastID())
 }
 
+// blobPiece is how much of a snapshot is read at once: SQLite would otherwise make
+// a whole copy of it in its own memory.
+const blobPiece = 256 << 10
+
 // Blob returns a snapshot and the version that it was made at.
 func (tx *ReadTx) Blob(part string) (data []byte, version uint64, ok bool, err error) {
-	err = tx.conn.run("SELECT version, data FROM blobs WHERE scope=? AND part=?", func(s *sqlite3.Stmt) error {
-		version, data, ok = uint64(s.ColumnInt64(0)), s.ColumnBlob(1, nil), true
+	row := int64(0)
+	err = tx.conn.run("SELECT rowid, version FROM blobs WHERE scope=? AND part=?", func(s *sqlite3.Stmt) error {
+		row, version, ok = s.ColumnInt64(0), uint64(s.ColumnInt64(1)), true
 		return nil
 	}, tx.id, part)
-	return data, version, ok, err
+	if err != nil || !ok {
+		return nil, 0, false, err
+	}
+	blob, err := tx.conn.OpenBlob("main", "blobs", "data", row, false)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	data = make([]byte, blob.Size())
+	for rest := data; len(rest) > 0 && err == nil; {
+		var n int
+		if n, err = blob.Read(rest[:min(len(rest), blobPiece)]); err == io.EOF {
+			err = nil
+		}
+		rest = rest[n:]
+	}
+	return data, version, err == nil, errors.Join(err, blob.Close())
 }
 
 // Idempotent returns the result that was stored for a key's digest.
