@@ -63,6 +63,14 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 		if corpora[name], err = training.FromSet(ctx, set); err != nil {
 			return nil, err
 		}
+		if name != "qmsum-train" {
+			continue
+		}
+		for _, kind := range []string{training.ClozePeople, training.ClozeGroup, training.ClozeAssistant} {
+			if corpora[kind], err = training.ClozeOf(ctx, kind, set); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for kind, n := range map[string]int{training.Dialogue: 60, training.Assistant: 200, training.Facts: 60} {
 		var err error
@@ -73,10 +81,11 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 	lexical := []int{rank.BM25ToBest, rank.Coverage, rank.ExactCoverage, rank.TermShare, rank.RarestTerm, rank.Pairs, rank.Closeness}
 	ordered := append([]int{
 		rank.PreviousCoverage, rank.NextCoverage, rank.SecondPrevious, rank.SecondNext, rank.WindowCoverage, rank.NewFromNeighbours,
-		rank.SpeakerNamed, rank.OtherNamed, rank.SessionBest, rank.NumberWanted, rank.TimeWanted, rank.AsksQuestion, rank.PreviousAsks,
+		rank.PreviousBM25, rank.NextBM25, rank.SessionBest, rank.SessionShare, rank.SpeakerNamed, rank.OtherNamed, rank.PersonSpeaks,
+		rank.AsksQuestion, rank.PreviousAsks, rank.HoldsName, rank.NumberWanted, rank.TimeWanted, rank.FirstPerson,
 	}, lexical...)
 	mix := func(context bool, limit int32, shares ...any) *training.Recipe {
-		r := &training.Recipe{Examples: 2400, Epochs: 6, Limit: limit, Context: context, Features: lexical}
+		r := &training.Recipe{Examples: 2400, Epochs: 10, Limit: limit, Context: context, Features: lexical}
 		if context {
 			r.Features = ordered
 		}
@@ -87,12 +96,12 @@ func loadRecipes(ctx context.Context, data string) (map[string][]*training.Recip
 	}
 	return map[string][]*training.Recipe{
 		bank.Dialogue: {
-			mix(true, 12288, training.Dialogue, 35, "qmsum-train", 35, "musique100", 15, "medsyn", 15),
-			mix(true, 12288, training.Assistant, 30, training.Dialogue, 15, "qmsum-train", 20, "medsyn", 20, "musique100", 15),
-			mix(true, 12288, "qmsum-train", 60, training.Dialogue, 20, "musique100", 10, "medsyn", 10),
+			mix(true, 12288, training.ClozePeople, 30, "qmsum-train", 35, training.ClozeAssistant, 10, training.Dialogue, 5, "musique100", 10, "medsyn", 10),
+			mix(true, 12288, training.ClozeAssistant, 40, "qmsum-train", 20, training.ClozePeople, 10, training.Assistant, 10, "musique100", 10, "medsyn", 10),
+			mix(true, 12288, "qmsum-train", 55, training.ClozeGroup, 20, "musique100", 15, "medsyn", 10),
 		},
 		bank.Passage: {
-			mix(false, 768, training.Facts, 50, "musique100", 30, "medsyn", 20),
+			mix(true, 3072, training.Facts, 25, training.ClozePeople, 20, "qmsum-train", 15, "musique100", 20, "medsyn", 20),
 			mix(false, 512, "musique100", 60, "medsyn", 40),
 			mix(false, 512, "medsyn", 60, "musique100", 40),
 		},

@@ -145,6 +145,7 @@ func loadFolder(dir string) (*Set, error) {
 		return nil, err
 	}
 	for _, s := range b.scopes {
+		oneSession(s, places[s.Name])
 		sortNotes(s.Notes, places[s.Name])
 	}
 	grades, err := loadGrades(filepath.Join(dir, "qrels.tsv"))
@@ -170,6 +171,26 @@ func loadFolder(dir string) (*Set, error) {
 	set := b.set()
 	set.Bridges, err = loadGlossary(dir)
 	return set, err
+}
+
+// oneSession makes a session of a scope whose notes name none, but have speakers
+// and an order: a meeting, say, is one. A collection of texts is none.
+func oneSession(s *Scope, seq map[string]int) {
+	ordered, spoken := false, 0
+	for i := range s.Notes {
+		if s.Notes[i].Session != "" {
+			return
+		}
+		ordered = ordered || seq[s.Notes[i].ID] != seq[s.Notes[0].ID]
+		if s.Notes[i].Speaker != "" {
+			spoken++
+		}
+	}
+	for i := range s.Notes {
+		if ordered && 2*spoken > len(s.Notes) {
+			s.Notes[i].Session = s.Name
+		}
+	}
 }
 
 // sortNotes puts the notes of each session into their order; sessions stay

@@ -217,8 +217,8 @@ func isFirstPerson(w string) bool {
 	return false
 }
 
-// isTime says that a word is one of English words of time.
-func isTime(w string) bool {
+// IsTimeWord says that a word, in phrase form, is one of some English words of time.
+func IsTimeWord(w string) bool {
 	switch w {
 	case "yesterday", "today", "tomorrow", "tonight", "week", "weekend", "month", "year", "ago", "last", "next", "morning", "evening",
 		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -259,7 +259,7 @@ func (s *seen) read(segment notes.Segment, doc uint32) {
 	for _, word := range segment.Words(doc) {
 		text := segment.Word(word)
 		s.first = s.first || isFirstPerson(text)
-		s.time = s.time || isTime(text)
+		s.time = s.time || IsTimeWord(text)
 		s.number = s.number || strings.ContainsFunc(text, unicode.IsDigit)
 	}
 }

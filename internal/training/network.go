@@ -22,14 +22,13 @@ const (
 	maxHidden   = 255.0 / 128
 	maxWeight   = 127.0 / weightScale
 	maxOutput   = 127.0 / outputScale
-	maxTrained  = 3.0 / outputScale // what training adds may help but not wreck
-	sharpness   = 10                // of the softmax over candidates
+	maxCautious = 3.0 / outputScale // where there is little to gain and much to lose
+	sharpness   = 6                 // of the softmax over candidates
 )
 
 // network is a policy in training. Products are rounded before they are added
 // (the conversions forbid fused operations), so every machine trains the same.
 type network struct {
-	rule    int // the first units are a rule that training leaves alone
 	weights [hidden][inputs]float64
 	biases  [hidden]float64
 	outputs [hidden]float64
@@ -46,15 +45,15 @@ type example []candidate
 
 // newNetwork begins with the hand rule that package rank calls context, where a
 // purpose has neighbours and speakers, and with next to nothing in the other
-// units. Training leaves the rule alone; what it adds has small output weights.
+// units. The decay of the weights pulls them back to it.
 func newNetwork(r *random, recipe *Recipe) *network {
 	n := &network{}
 	for j := range n.weights {
 		for _, i := range recipe.Features {
-			n.weights[j][i] = (r.float() - 0.5) * 0.3
+			n.weights[j][i] = (r.float() - 0.5) * 0.7
 		}
 		n.biases[j] = r.float() * 0.1
-		n.outputs[j] = (r.float() - 0.5) * 0.02
+		n.outputs[j] = (r.float() - 0.5) * 0.2
 	}
 	if recipe.Context {
 		for j, rule := range []struct {
@@ -65,7 +64,6 @@ func newNetwork(r *random, recipe *Recipe) *network {
 			n.weights[j][rule.feature] = 1
 			n.biases[j] = 0
 			n.outputs[j] = rule.weight
-			n.rule = j + 1
 		}
 	}
 	return n
@@ -148,15 +146,16 @@ type adam struct {
 }
 
 const (
-	rate    = 0.002
+	rate    = 0.003 // at the beginning; a tenth of it at the end
 	beta1   = 0.9
 	beta2   = 0.999
 	epsilon = 1e-8
 	decay   = 0.2
 )
 
-func (a *adam) step(n, g *network, share float64, features []int) {
-	g.mask(features, n.rule)
+// step goes against the gradient; done is the share of the training that is over.
+func (a *adam) step(n, g *network, share, done float64, recipe *Recipe) {
+	g.mask(recipe.Features)
 	params, grads := n.flat(), g.flat()
 	if a.first == nil {
 		for _, p := range params {
@@ -170,19 +169,14 @@ func (a *adam) step(n, g *network, share float64, features []int) {
 		d := float64(*grads[i] * share)
 		a.first[i] = float64(beta1*a.first[i]) + float64((1-beta1)*d)
 		a.second[i] = float64(beta2*a.second[i]) + float64((1-beta2)*float64(d*d))
-		*p -= float64(rate * (float64(a.first[i]/c1)/(math.Sqrt(a.second[i]/c2)+epsilon) + float64(decay*(*p-a.start[i]))))
+		*p -= float64(float64(rate*(1-float64(0.9*done))) * (float64(a.first[i]/c1)/(math.Sqrt(a.second[i]/c2)+epsilon) + float64(decay*(*p-a.start[i]))))
 	}
-	n.clip()
+	n.clip(recipe.maxOutput())
 }
 
-// mask clears the gradients of the rule's units and of features that a recipe
-// does not use.
-func (n *network) mask(features []int, rule int) {
+// mask clears the gradients of features that a recipe does not use.
+func (n *network) mask(features []int) {
 	for j := range n.weights {
-		if j < rule {
-			n.weights[j], n.biases[j], n.outputs[j] = [inputs]float64{}, 0, 0
-			continue
-		}
 		var kept [inputs]float64
 		for _, i := range features {
 			kept[i] = n.weights[j][i]
@@ -191,20 +185,15 @@ func (n *network) mask(features []int, rule int) {
 	}
 }
 
-func (n *network) frozen(unit int) bool { return unit < n.rule }
-
-// clip keeps parameters within what eight bits can say.
-func (n *network) clip() {
+// clip keeps parameters within what eight bits can say, and the output weights of
+// a cautious recipe within what may help but not wreck.
+func (n *network) clip(most float64) {
 	for j := range n.weights {
 		for i := range n.weights[j] {
 			n.weights[j][i] = max(-maxWeight, min(maxWeight, n.weights[j][i]))
 		}
 		n.biases[j] = max(-7, min(7, n.biases[j]))
-		limit := maxTrained
-		if n.frozen(j) {
-			limit = maxOutput
-		}
-		n.outputs[j] = max(-limit, min(limit, n.outputs[j]))
+		n.outputs[j] = max(-most, min(most, n.outputs[j]))
 	}
 }
 

@@ -48,6 +48,15 @@ func FromSet(ctx context.Context, set *eval.Set) (*Corpus, error) {
 	return c, nil
 }
 
+// ClozeOf makes a corpus of the questions that [Cloze] makes of meetings.
+func ClozeOf(ctx context.Context, kind string, meetings *eval.Set) (*Corpus, error) {
+	set, err := Cloze(kind, meetings)
+	if err != nil {
+		return nil, err
+	}
+	return FromSet(ctx, set)
+}
+
 // Generated makes a corpus of the first n generated sets of a kind.
 func Generated(ctx context.Context, kind string, n int) (*Corpus, error) {
 	set := &eval.Set{Name: kind}
@@ -72,10 +81,6 @@ func Generated(ctx context.Context, kind string, n int) (*Corpus, error) {
 	return FromSet(ctx, set)
 }
 
-// keptNegatives is how many notes that are not relevant an example keeps: the
-// first half by BM25, and of the others every n-th.
-const keptNegatives = 60
-
 func examplesOf(ctx context.Context, x *notes.Index, questions []eval.Question, ids map[uint64]string) ([]example, error) {
 	var out []example
 	for _, q := range questions {
@@ -83,16 +88,11 @@ func examplesOf(ctx context.Context, x *notes.Index, questions []eval.Question, 
 		if err != nil {
 			return nil, err
 		}
-		slices.SortStableFunc(found, func(a, b rank.Candidate) int { return int(b.Features[rank.BM25] - a.Features[rank.BM25]) })
 		var e example
-		relevant, other := 0, 0
+		relevant := 0
 		for _, c := range found {
 			grade := q.Grades[ids[c.Record]]
-			if grade == 0 {
-				if other++; other > keptNegatives/2 && other%6 != 0 || len(e)-relevant >= keptNegatives {
-					continue
-				}
-			} else {
+			if grade > 0 {
 				relevant++
 			}
 			one := candidate{grade: float64(grade)}
@@ -121,8 +121,15 @@ type Recipe struct {
 	Examples int // of an epoch
 	Epochs   int
 	Features []int // the inputs that the networks may use
-	Context  bool  // begin with the rule of the context policy
+	Context  bool  // begin with the rule of the context policy, and let training change it
 	Limit    int32 // the greatest correction, in units of the BM25 feature
+}
+
+func (r *Recipe) maxOutput() float64 {
+	if r.Context {
+		return maxOutput
+	}
+	return maxCautious
 }
 
 // batch is how many examples share a step.
@@ -141,7 +148,8 @@ func (r *Recipe) Train(purpose, member, seed int) bank.Policy {
 	}
 	limit := float64(r.Limit) / rank.Full
 	var optimiser adam
-	for range r.Epochs * r.Examples / batch {
+	steps := r.Epochs * r.Examples / batch
+	for i := range steps {
 		var g network
 		for range batch {
 			e := pick(rng, pools[r.draw(rng)])
@@ -150,7 +158,7 @@ func (r *Recipe) Train(purpose, member, seed int) bank.Policy {
 			}
 			n.gradient(e, limit, &g)
 		}
-		optimiser.step(n, &g, 1.0/batch, r.Features)
+		optimiser.step(n, &g, 1.0/batch, float64(i)/float64(steps), r)
 	}
 	return n.policy(purpose, member, r.Limit)
 }

@@ -36,9 +36,9 @@ func PurposesOf(name string) []string {
 func frozen(name string) string {
 	switch name {
 	case Dialogue:
-		return "4fd5cbbdd63a8260ac2688c91b3a6e18c3ce8f035f7941e7683bcf286e6583a9"
+		return "5a6ccaab854c5538d31c5e6efc4dcbd12e36cc7d52a64ed9de4f2d79e6687bd3"
 	case Passage:
-		return "41fa04ee7ef7ad408356becff8dc7f470bca8597bd924ff89464d3361e50fbeb"
+		return "7982aad0ae96214a3dd825a0607124750358e2edc10e1a5890f01b59574303a9"
 	}
 	return ""
 }
@@ -129,27 +129,28 @@ func (m mean) Score(f *rank.Features) int64 {
 	return sum
 }
 
-// Choose names the bank and the purpose that suit a scope, by its own numbers:
+// Choose names the bank and the purpose that suit a scope, by its own numbers. A
+// scope is talk if at least half of its notes have a speaker, or are in a session
+// and one in 25 ends in a question:
 //
-//	notes in sessions: at least half          → dialogue
-//	    fewer than 1 in 25 ends in a question → passage/fact (statements in sessions)
-//	    more than 2 speakers                  → meeting
-//	    mean length of 60 words or more       → assistant
-//	    else                                  → people
-//	else                                      → passage
-//	    mean length below 25 words            → fact
-//	    mean length below 120 words           → paragraph
-//	    else                                  → document
+//	talk, more than 2 speakers                       → dialogue/meeting
+//	talk, mean length of 60 words or more            → dialogue/assistant
+//	talk, fewer than 1 in 25 notes ends in a question → passage/fact (statements about people)
+//	other talk                                       → dialogue/people
+//	other notes, mean length below 25 words          → passage/fact
+//	other notes, mean length below 120 words         → passage/paragraph
+//	longer notes                                     → passage/document
 func Choose(stats *notes.Stats) (bank, purpose string) {
 	mean := stats.Tokens / uint64(max(1, stats.Docs))
-	if 2*stats.InSession >= stats.Docs && stats.Docs > 0 {
+	asking := 25*stats.Questions >= stats.Docs
+	if stats.Docs > 0 && (2*stats.WithSpeaker >= stats.Docs || asking && 2*stats.InSession >= stats.Docs) {
 		switch {
-		case 25*stats.Questions < stats.Docs && mean < 60:
-			return Passage, "fact"
 		case stats.Speakers > 2:
 			return Dialogue, "meeting"
 		case mean >= 60:
 			return Dialogue, "assistant"
+		case !asking:
+			return Passage, "fact"
 		}
 		return Dialogue, "people"
 	}

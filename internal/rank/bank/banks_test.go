@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/grounded-memory/grounded/internal/notes"
@@ -81,12 +82,15 @@ func TestChoose(t *testing.T) {
 		"passage/paragraph":  {Docs: 10, Tokens: 500},
 		"passage/document":   {Docs: 10, Tokens: 5000},
 		"passage/fact":       {Docs: 10, Tokens: 100},
-		"dialogue/people":    {Docs: 100, Tokens: 2500, InSession: 100, Speakers: 2, Questions: 20},
-		"dialogue/meeting":   {Docs: 100, Tokens: 2500, InSession: 100, Speakers: 6, Questions: 20},
-		"dialogue/assistant": {Docs: 100, Tokens: 20000, InSession: 100, Speakers: 2, Questions: 20},
+		"dialogue/people":    {Docs: 100, Tokens: 2500, InSession: 100, WithSpeaker: 100, Speakers: 2, Questions: 20},
+		"dialogue/people ":   {Docs: 100, Tokens: 2500, InSession: 100, Questions: 20},
+		"dialogue/meeting":   {Docs: 100, Tokens: 2500, WithSpeaker: 100, Speakers: 6},
+		"dialogue/assistant": {Docs: 100, Tokens: 20000, InSession: 100, WithSpeaker: 100, Speakers: 2, Questions: 2},
+		"passage/fact ":      {Docs: 100, Tokens: 2500, InSession: 100, WithSpeaker: 100, Speakers: 2, Questions: 2},
+		"passage/document ":  {Docs: 100, Tokens: 20000, InSession: 100, Questions: 2}, // paragraphs of files
 	} {
 		bank, purpose := Choose(&stats)
-		if got := bank + "/" + purpose; got != want {
+		if got := bank + "/" + purpose; got != strings.TrimSpace(want) {
 			t.Errorf("%+v: %s, want %s", stats, got, want)
 		}
 	}
