@@ -24,11 +24,16 @@ func newDemoCommand(env *environment) *cobra.Command {
 		Use: "demo", GroupID: "tools", Args: cobra.NoArgs,
 		Short: "A throw-away store, real questions, answers with their proofs",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			options, err := env.options()
+			if err != nil {
+				return err
+			}
+			options.ReadOnly = false // it is a store of its own
 			dir, err := os.MkdirTemp("", "grounded-demo-")
 			if err != nil {
 				return err
 			}
-			err = runDemo(cmd.Context(), filepath.Join(dir, "memory.db"), env.options(), env.out)
+			err = runDemo(cmd.Context(), filepath.Join(dir, "memory.db"), options, env.out)
 			return errors.Join(err, os.RemoveAll(dir))
 		},
 	}

@@ -33,6 +33,10 @@ milliseconds a question. SET is a folder with docs.jsonl, queries.jsonl and
 qrels.tsv (docs/ranking.md), a LoCoMo or LongMemEval file, a folder of BEAM, or a
 TREC-style folder.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			options, err := env.options()
+			if err != nil {
+				return err
+			}
 			set, err := eval.Load(args[0])
 			if err != nil {
 				return err
@@ -40,7 +44,7 @@ TREC-style folder.`,
 			if !bridges {
 				set.Bridges = nil
 			}
-			report, err := evaluate(cmd.Context(), set, policies, env.options())
+			report, err := evaluate(cmd.Context(), set, policies, options)
 			if err != nil {
 				return err
 			}
@@ -73,6 +77,7 @@ func evaluate(ctx context.Context, set *eval.Set, policies []string, options *gr
 }
 
 func evaluateIn(ctx context.Context, path string, set *eval.Set, policies []string, options *grounded.Options) (*eval.Report, error) {
+	options.ReadOnly = false // it is a store of its own
 	store, err := grounded.Open(ctx, path, options)
 	if err != nil {
 		return nil, err
@@ -83,6 +88,7 @@ func evaluateIn(ctx context.Context, path string, set *eval.Set, policies []stri
 			break
 		}
 	}
+	report.Tabulate()
 	return report, errors.Join(err, store.Close())
 }
 
@@ -155,7 +161,7 @@ func (env *environment) printReport(r *eval.Report) error {
 	fmt.Fprintf(env.out, "%s: %d notes in %d scopes, %d questions, %d bridges\n\n", r.Set, r.Notes, r.Scopes, r.Questions, r.Bridges)
 	w := tabwriter.NewWriter(env.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "POLICY\tCATEGORY\tQUESTIONS\tRECALL@1\t@5\t@10\tNDCG@10\t95 %\tMRR\tMS\tAGAINST "+r.Policies[0])
-	for _, row := range r.Rows() {
+	for _, row := range r.Table {
 		against := ""
 		if row.Policy != r.Policies[0] {
 			against = fmt.Sprintf("%+.3f (%+.3f to %+.3f)", row.Gain, row.GainInterval.Low, row.GainInterval.High)

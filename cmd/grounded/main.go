@@ -134,12 +134,20 @@ func (env *environment) start() error {
 	return nil
 }
 
-func (env *environment) options() *grounded.Options {
+// options are a store's options as the flags say.
+func (env *environment) options() (*grounded.Options, error) {
 	opts := &grounded.Options{ReadOnly: env.readOnly}
 	if env.clock != nil {
 		opts.Clock = func() time.Time { return env.clock.now }
 	}
-	return opts
+	for _, path := range env.policyBanks {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		opts.PolicyBanks = append(opts.PolicyBanks, data)
+	}
+	return opts, nil
 }
 
 // open opens the store and the scope that the flags name.
@@ -161,13 +169,9 @@ func (env *environment) openStore(ctx context.Context) (*grounded.Store, error) 
 			return nil, err
 		}
 	}
-	options := env.options()
-	for _, path := range env.policyBanks {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		options.PolicyBanks = append(options.PolicyBanks, data)
+	options, err := env.options()
+	if err != nil {
+		return nil, err
 	}
 	return grounded.Open(ctx, env.db, options)
 }

@@ -3,9 +3,11 @@
 //
 //	go run ./cmd/trainbanks -data ../shared/data/retrieval -out internal/rank/bank
 //
-// It reads the sets that may be redistributed (qmsum-train, musique100, medsyn)
-// and the generated sets of package training, trains 24 small networks and writes
-// dialogue.bank and passage.bank. docs/ranking.md explains the recipe.
+// It reads the sets that may be redistributed (qmsum-train, musique100, medsyn),
+// makes clozes of the meetings and the generated sets of package training, trains
+// 24 small networks and writes dialogue.bank and passage.bank. With -without,
+// features are left out, to measure what they are worth. docs/ranking.md explains
+// the recipe.
 package main
 
 import (
@@ -14,6 +16,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/grounded-memory/grounded/internal/eval"
 	"github.com/grounded-memory/grounded/internal/rank"
@@ -24,16 +28,20 @@ import (
 func main() {
 	data := flag.String("data", filepath.Join("..", "shared", "data", "retrieval"), "folder of the sets")
 	out := flag.String("out", filepath.Join("internal", "rank", "bank"), "folder to write the banks to")
+	without := flag.String("without", "", "features to leave out, with commas between (see docs/ranking.md for their names)")
 	flag.Parse()
-	if err := run(context.Background(), *data, *out); err != nil {
+	if err := run(context.Background(), *data, *out, *without); err != nil {
 		fmt.Fprintln(os.Stderr, "trainbanks:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, data, out string) error {
+func run(ctx context.Context, data, out, without string) error {
 	recipes, err := loadRecipes(ctx, data)
 	if err != nil {
+		return err
+	}
+	if err := leaveOut(recipes, without); err != nil {
 		return err
 	}
 	for i, name := range bank.Names() {
@@ -48,6 +56,25 @@ func run(ctx context.Context, data, out string) error {
 			return err
 		}
 		fmt.Printf("%s: SHA-256 %x\n", name, b.Digest)
+	}
+	return nil
+}
+
+// leaveOut takes features, named with commas between, out of all recipes.
+func leaveOut(recipes map[string][]*training.Recipe, names string) error {
+	if names == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		feature := slices.Index(rank.FeatureNames(), name)
+		if feature < 0 {
+			return fmt.Errorf("no feature is called %q", name)
+		}
+		for _, purposes := range recipes {
+			for _, recipe := range purposes {
+				recipe.Features = slices.DeleteFunc(slices.Clone(recipe.Features), func(f int) bool { return f == feature })
+			}
+		}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Report struct {
 	Bridges   int            `json:"bridges"`
 	Policies  []string       `json:"policies"`
 	Statuses  map[string]int `json:"statuses"` // of the first policy; those without results count as zero
-	Table     []Row          `json:"table"`
+	Table     []Row          `json:"table"`    // filled by Tabulate
 
 	answers []map[string]answer // by policy, by question
 }
@@ -61,8 +61,8 @@ func (r *Report) Add(policy int, q Question, ranked []string, status string, too
 	}
 }
 
-// Rows computes the table: for each policy all questions, then each category.
-func (r *Report) Rows() []Row {
+// Tabulate computes the table: for each policy all questions, then each category.
+func (r *Report) Tabulate() {
 	r.Table = nil
 	categories := map[string]bool{}
 	for _, a := range r.answers[0] {
@@ -78,7 +78,6 @@ func (r *Report) Rows() []Row {
 			r.Table = append(r.Table, r.row(i, name, func(c string) bool { return c == name }))
 		}
 	}
-	return r.Table
 }
 
 func (r *Report) row(policy int, category string, in func(string) bool) Row {
@@ -103,9 +102,9 @@ func (r *Report) row(policy int, category string, in func(string) bool) Row {
 	return row
 }
 
-// Chart draws nDCG@10 of every row as an SVG bar chart with intervals.
+// Chart draws nDCG@10 of every row of the table as an SVG bar chart with intervals.
 func Chart(r *Report) string {
-	rows := r.Rows()
+	rows := r.Table
 	const left, bar, gap, width = 260, 18, 8, 500
 	height := 50 + len(rows)*(bar+gap)
 	var b strings.Builder

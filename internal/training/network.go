@@ -2,6 +2,7 @@ package training
 
 import (
 	"math"
+	"slices"
 
 	"github.com/grounded-memory/grounded/internal/rank"
 	"github.com/grounded-memory/grounded/internal/rank/bank"
@@ -60,6 +61,9 @@ func newNetwork(r *random, recipe *Recipe) *network {
 			feature int
 			weight  float64
 		}{{rank.WindowCoverage, 0.4}, {rank.SpeakerNamed, 0.15}, {rank.OtherNamed, -0.15}} {
+			if !slices.Contains(recipe.Features, rule.feature) {
+				continue
+			}
 			n.weights[j] = [inputs]float64{}
 			n.weights[j][rule.feature] = 1
 			n.biases[j] = 0
